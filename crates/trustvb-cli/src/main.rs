@@ -1,0 +1,3 @@
+//! The `trustvb` command.
+
+fn main() {}

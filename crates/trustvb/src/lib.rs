@@ -1,0 +1,1 @@
+//! Variational Bayes with intervals whose coverage can be believed.

@@ -1,1 +1,10 @@
 //! Variational Bayes with intervals whose coverage can be believed.
+
+pub mod data;
+pub mod fit;
+pub mod linalg;
+pub mod model;
+pub mod posterior;
+pub mod random;
+mod simd;
+pub mod special;

@@ -1,0 +1,108 @@
+//! Everything iterative: starts, the fixed-point driver, acceleration, matching, influence.
+
+mod anderson;
+mod driver;
+mod influence;
+mod matching;
+mod start;
+
+pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
+pub use influence::{Influence, InfluenceError, Linearisation};
+pub use matching::{assignment, match_components};
+pub(crate) use start::{Clusterable, centres_by_k_means};
+
+use crate::model::{Degenerate, Model};
+use crate::posterior::Posterior;
+use crate::random::{Purpose, stream};
+
+/// Effective units (ω N_k) below which a component counts as emptied.
+const EMPTY: f64 = 1e-3;
+
+/// Where a fit begins.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Start {
+    /// Centres from k-means++ with this many restarts; the best bound wins.
+    KMeans {
+        /// Number of starts.
+        restarts: usize,
+        /// Seed of their random choices.
+        seed: u64,
+    },
+    /// Given centres, component after component, in the data's units: the only start.
+    Centres(Vec<f64>),
+}
+
+/// A finished fit, components by decreasing weight.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// The fraction it was fitted at.
+    pub omega: f64,
+    /// `q(θ)` in the data's units.
+    pub posterior: Posterior,
+    /// The state behind it, components in the same order.
+    pub state: Vec<f64>,
+    /// How the iteration went.
+    pub outcome: Outcome,
+    /// Components (0-based) with next to no data: their posterior is the prior.
+    pub emptied: Vec<usize>,
+    /// Starts that were tried.
+    pub starts: usize,
+}
+
+/// Fits `model` to weighted units at one ω.
+///
+/// Fails only when no start gives a single valid sweep; anything else is told by the status.
+pub fn fit(
+    model: &dyn Model,
+    weights: Option<&[f64]>,
+    omega: f64,
+    start: &Start,
+    options: &FitOptions,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Fit, Degenerate> {
+    let mut sweeper = model.sweeper();
+    sweeper.load(weights)?;
+    let mut driver = Driver::new(model);
+    let starts = match start {
+        Start::KMeans { restarts, .. } => (*restarts).max(1),
+        Start::Centres(_) => 1,
+    };
+    let mut best: Option<(Vec<f64>, Outcome)> = None;
+    let mut failure = Degenerate::NotFinite;
+    for number in 0..starts {
+        let centres = match start {
+            Start::KMeans { seed, .. } => {
+                model.random_centres(weights, &mut stream(*seed, Purpose::Start, number as u64))
+            }
+            Start::Centres(centres) => centres.clone(),
+        };
+        let mut state = vec![0.0; model.state_len()];
+        if let Err(why) = sweeper.start(omega, &centres, &mut state) {
+            failure = why;
+            continue;
+        }
+        let mut report = |p: &Progress| progress(&Progress { start: number, starts, ..*p });
+        let outcome = driver.run(sweeper.as_mut(), omega, &mut state, options, &mut report);
+        if let (Status::Degenerate(why), true) = (&outcome.status, outcome.bound.is_nan()) {
+            failure = why.clone();
+            continue;
+        }
+        if best.as_ref().is_none_or(|(_, b)| outcome.bound > b.bound) {
+            best = Some((state, outcome));
+        }
+    }
+    let (state, outcome) = best.ok_or(failure)?;
+    let posterior = sweeper.posterior(omega, &state)?;
+    let order = posterior.order_by_weight();
+    let state = permute_state(model, &order, &state);
+    let posterior = sweeper.posterior(omega, &state)?;
+    let stride = state.len() / model.n_components();
+    let emptied = (0..model.n_components()).filter(|k| omega * state[k * stride] < EMPTY).collect();
+    Ok(Fit { omega, posterior, state, outcome, emptied, starts })
+}
+
+/// The state with new component `k` = old component `order[k]`.
+pub fn permute_state(model: &dyn Model, order: &[usize], state: &[f64]) -> Vec<f64> {
+    let stride = model.state_len() / model.n_components();
+    order.iter().flat_map(|&k| state[k * stride..(k + 1) * stride].iter().copied()).collect()
+}

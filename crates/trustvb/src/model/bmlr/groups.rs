@@ -1,0 +1,256 @@
+//! Groups as their sufficient statistics, and the change of units between data and model.
+
+use super::super::prior::PriorBase;
+use crate::data::Grouped;
+use crate::fit::Clusterable;
+use crate::linalg::{cholesky, packed_index, packed_len, solve_cholesky};
+use crate::simd::LANES;
+
+/// Standardised columns: `z_j = (x_j − centre_j)/scale_j`, `u = (y − centre_y)/scale_y`, and so
+/// `β = T b + t` between coefficients in the data's units (`β`) and the model's (`b`).
+#[derive(Clone, Debug)]
+pub(super) struct Units {
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+    centre_y: f64,
+    pub(super) scale_y: f64,
+    intercept: Option<usize>,
+}
+
+impl Units {
+    fn new(data: &Grouped, base: PriorBase) -> Units {
+        let p = data.n_columns();
+        let constant = |x: &[f64]| x.iter().all(|v| *v == x[0]);
+        let intercept =
+            (0..p).find(|&j| data.design_column(j)[0] == 1.0 && constant(data.design_column(j)));
+        let mut units = Units {
+            centre: vec![0.0; p],
+            scale: vec![1.0; p],
+            centre_y: 0.0,
+            scale_y: 1.0,
+            intercept,
+        };
+        if base == PriorBase::Paper {
+            return units;
+        }
+        // Without an intercept a shift would change the model, so columns are only scaled.
+        let spread = |x: &[f64]| {
+            let n = x.len() as f64;
+            let centre = if intercept.is_some() { x.iter().sum::<f64>() / n } else { 0.0 };
+            let scale = (x.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / n).sqrt();
+            (centre, if scale > 0.0 { scale } else { 1.0 })
+        };
+        for j in (0..p).filter(|j| Some(*j) != intercept) {
+            (units.centre[j], units.scale[j]) = spread(data.design_column(j));
+        }
+        (units.centre_y, units.scale_y) = spread(data.response());
+        units
+    }
+
+    /// Coefficients in the data's units.
+    pub(super) fn to_data(&self, b: &[f64]) -> Vec<f64> {
+        let mut beta: Vec<f64> = self.difference_to_data(b);
+        if let Some(i) = self.intercept {
+            beta[i] += self.centre_y;
+        }
+        beta
+    }
+
+    /// `T b`: a difference of coefficients, in the data's units.
+    fn difference_to_data(&self, b: &[f64]) -> Vec<f64> {
+        let mut beta: Vec<f64> =
+            b.iter().zip(&self.scale).map(|(b, s)| self.scale_y * b / s).collect();
+        if let Some(i) = self.intercept {
+            beta[i] -= beta.iter().zip(&self.centre).map(|(b, c)| b * c).sum::<f64>();
+        }
+        beta
+    }
+
+    /// `T^-1 β`: a difference of coefficients, in the model's units.
+    pub(super) fn difference_from_data(&self, beta: &[f64]) -> Vec<f64> {
+        let mut b: Vec<f64> =
+            beta.iter().zip(&self.scale).map(|(b, s)| b * s / self.scale_y).collect();
+        if let Some(i) = self.intercept {
+            let moved: f64 = beta.iter().zip(&self.centre).map(|(b, c)| b * c).sum();
+            b[i] += moved / self.scale_y;
+        }
+        b
+    }
+
+    /// Coefficients in the model's units.
+    pub(super) fn from_data(&self, beta: &[f64]) -> Vec<f64> {
+        let mut moved = beta.to_vec();
+        if let Some(i) = self.intercept {
+            moved[i] -= self.centre_y;
+        }
+        self.difference_from_data(&moved)
+    }
+
+    /// `T S Tᵀ`, packed.
+    pub(super) fn covariance_to_data(&self, s: &[f64]) -> Vec<f64> {
+        let p = self.scale.len();
+        // Rows of (T S)ᵀ, then T applied to each of its columns.
+        let half: Vec<Vec<f64>> = (0..p)
+            .map(|j| {
+                let column: Vec<f64> = (0..p).map(|i| s[packed_index(i, j)]).collect();
+                self.difference_to_data(&column)
+            })
+            .collect();
+        let mut out = vec![0.0; packed_len(p)];
+        for i in 0..p {
+            let row: Vec<f64> = half.iter().map(|column| column[i]).collect();
+            let full = self.difference_to_data(&row);
+            for j in 0..=i {
+                out[packed_index(i, j)] = full[j];
+            }
+        }
+        out
+    }
+}
+
+/// Sufficient statistics of all groups: per group `J, y'y, X'y, X'X` (packed), in blocks of eight.
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    p: usize,
+    n: usize,
+    units: Units,
+    /// Block `b`, feature `f` at `b*features + f`.
+    pub(super) blocks: Vec<[f64; LANES]>,
+    /// Typical size of each feature, for relative changes.
+    pub(super) sizes: Vec<f64>,
+    mean_cross_product: Vec<f64>,
+}
+
+/// Where the features of a group are: rows, `y'y`, then `X'y`, then the triangle of `X'X`.
+pub(super) const ROWS: usize = 0;
+pub(super) const YY: usize = 1;
+pub(super) const XY: usize = 2;
+
+/// Features of a group with `p` coefficients.
+pub(super) const fn features(p: usize) -> usize {
+    2 + p + packed_len(p)
+}
+
+impl Groups {
+    pub(super) fn new(data: &Grouped, base: PriorBase) -> Groups {
+        let (p, n) = (data.n_columns(), data.n_groups());
+        let units = Units::new(data, base);
+        let length = features(p);
+        let mut blocks = vec![[0.0; LANES]; n.div_ceil(LANES) * length];
+        let mut z = vec![0.0; p];
+        let mut total = vec![0.0; length];
+        for (row, &group) in data.groups().iter().enumerate() {
+            for j in 0..p {
+                z[j] = (data.design_column(j)[row] - units.centre[j]) / units.scale[j];
+            }
+            let u = (data.response()[row] - units.centre_y) / units.scale_y;
+            let (block, lane) = (group / LANES * length, group % LANES);
+            let mut add = |feature: usize, x: f64| {
+                blocks[block + feature][lane] += x;
+                total[feature] += x;
+            };
+            add(ROWS, 1.0);
+            add(YY, u * u);
+            for i in 0..p {
+                add(XY + i, z[i] * u);
+                for j in 0..=i {
+                    add(XY + p + packed_index(i, j), z[i] * z[j]);
+                }
+            }
+        }
+        let diagonal = |j: usize| total[XY + p + packed_index(j, j)];
+        let per_group = 1.0 / n as f64;
+        let mut sizes = vec![0.0; length];
+        sizes[ROWS] = total[ROWS] * per_group;
+        sizes[YY] = total[YY] * per_group;
+        for i in 0..p {
+            sizes[XY + i] = (diagonal(i) * total[YY]).sqrt() * per_group;
+            for j in 0..=i {
+                sizes[XY + p + packed_index(i, j)] = (diagonal(i) * diagonal(j)).sqrt() * per_group;
+            }
+        }
+        for size in &mut sizes {
+            *size = size.max(f64::MIN_POSITIVE);
+        }
+        let mean_cross_product = total[XY + p..].iter().map(|x| x / total[ROWS]).collect();
+        Groups { p, n, units, blocks, sizes, mean_cross_product }
+    }
+
+    pub(super) fn p(&self) -> usize {
+        self.p
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.n
+    }
+
+    pub(super) fn units(&self) -> &Units {
+        &self.units
+    }
+
+    /// `Σ X'X / Σ J`, in the model's units.
+    pub(super) fn mean_cross_product(&self) -> &[f64] {
+        &self.mean_cross_product
+    }
+
+    pub(super) fn feature(&self, group: usize, feature: usize) -> f64 {
+        self.blocks[group / LANES * features(self.p) + feature][group % LANES]
+    }
+
+    /// `‖y − X b‖²` of a group.
+    pub(super) fn residual(&self, group: usize, b: &[f64]) -> f64 {
+        let p = self.p;
+        let mut sum = self.feature(group, YY);
+        for i in 0..p {
+            sum -= 2.0 * b[i] * self.feature(group, XY + i);
+            for j in 0..=i {
+                let twice = if i == j { 1.0 } else { 2.0 };
+                sum += twice * b[i] * b[j] * self.feature(group, XY + p + packed_index(i, j));
+            }
+        }
+        sum.max(0.0)
+    }
+}
+
+/// Clusterwise regression: k-means with the residual sum of squares as loss.
+impl Clusterable for Groups {
+    fn n_units(&self) -> usize {
+        self.n
+    }
+    fn centre_len(&self) -> usize {
+        self.p
+    }
+    fn loss(&self, unit: usize, centre: &[f64]) -> f64 {
+        self.residual(unit, centre)
+    }
+    /// The least-squares fit of one group, drawn towards that of all rows by a slight ridge, which
+    /// decides where the group has fewer rows than coefficients.
+    fn centre_of(&self, unit: usize, out: &mut [f64]) {
+        self.refit(&mut std::iter::once((unit, 1.0)), out);
+    }
+    fn refit(&self, members: &mut dyn Iterator<Item = (usize, f64)>, out: &mut [f64]) {
+        let p = self.p;
+        let mut cross = vec![0.0; packed_len(p)];
+        let mut right = vec![0.0; p];
+        let mut any = false;
+        for (unit, weight) in members {
+            any = true;
+            for (f, c) in cross.iter_mut().enumerate() {
+                *c += weight * self.feature(unit, XY + p + f);
+            }
+            for (j, r) in right.iter_mut().enumerate() {
+                *r += weight * self.feature(unit, XY + j);
+            }
+        }
+        if !any {
+            return;
+        }
+        for (c, mean) in cross.iter_mut().zip(&self.mean_cross_product) {
+            *c += 1e-3 * mean;
+        }
+        if cholesky(p, &mut cross).is_ok() {
+            solve_cholesky(p, &cross, &mut right);
+            out.copy_from_slice(&right);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! One sweep of a mixture of regressions: (M5) in the order β, τ, λ, π, then the E-step.
+
+use super::groups::{Groups, ROWS, XY, YY, features};
+use super::kernel::e_step;
+use super::{Bmlr, Noise};
+use crate::linalg::{
+    cholesky, gram, invert_lower, ln_det_from_cholesky, packed_index, packed_len, quadratic_form,
+    solve_cholesky, trace_of_product,
+};
+use crate::model::kernel::Scratch;
+use crate::model::{Degenerate, Sweeper, softmax};
+use crate::posterior::{Dirichlet, Gamma, MvNormal, Posterior};
+use crate::simd::LANES;
+use crate::special::gamma::digamma;
+use std::f64::consts::TAU;
+
+/// Numbers per component in the state: `N_k`, the weighted features, `E[τ_k]`, `E[λ_k]`.
+pub(super) const fn stride(p: usize) -> usize {
+    1 + features(p) + 2
+}
+
+/// `q(θ)` of one component, in the model's units.
+#[derive(Clone, Debug)]
+struct Component {
+    alpha: f64,
+    /// `m_k`, then the triangle of `S_k`.
+    beta: Vec<f64>,
+    ln_det_s: f64,
+    tau: Gamma,
+    /// `None` when the noise is known.
+    noise: Option<Gamma>,
+}
+
+/// Working memory of the fits of a mixture of regressions.
+pub(super) struct BmlrSweeper<'a> {
+    model: &'a Bmlr,
+    weights: Vec<[f64; LANES]>,
+    /// `Σ w_n J_n`.
+    weighted_rows: f64,
+    components: Vec<Component>,
+    densities: Vec<f64>,
+    stats: Vec<f64>,
+    factor: Vec<f64>,
+    inverse_factor: Vec<f64>,
+    scratch: Scratch,
+}
+
+impl<'a> BmlrSweeper<'a> {
+    pub(super) fn new(model: &'a Bmlr) -> BmlrSweeper<'a> {
+        let (k, p) = (model.n_components, model.p());
+        let component = Component {
+            alpha: 0.0,
+            beta: vec![0.0; p + packed_len(p)],
+            ln_det_s: 0.0,
+            tau: Gamma::new(1.0, 1.0),
+            noise: None,
+        };
+        BmlrSweeper {
+            model,
+            weights: vec![[0.0; LANES]; model.groups.len().div_ceil(LANES)],
+            weighted_rows: 0.0,
+            components: vec![component; k],
+            densities: vec![0.0; k * (1 + features(p))],
+            stats: vec![0.0; k * (1 + features(p))],
+            factor: vec![0.0; packed_len(p)],
+            inverse_factor: vec![0.0; packed_len(p)],
+            scratch: Scratch::default(),
+        }
+    }
+
+    fn alpha0(&self) -> f64 {
+        self.model.prior.alpha0.unwrap_or(1.0 / self.model.n_components as f64)
+    }
+
+    fn tau_prior(&self) -> Gamma {
+        Gamma::new(self.model.prior.a0.unwrap_or(0.1), self.model.prior.b0.unwrap_or(0.1))
+    }
+
+    fn noise_prior(&self) -> Gamma {
+        Gamma::new(self.model.prior.c0.unwrap_or(0.1), self.model.prior.d0.unwrap_or(0.1))
+    }
+
+    /// A known precision in the model's units.
+    fn known_noise(&self) -> Option<f64> {
+        match self.model.noise {
+            Noise::Known(x) => Some(x * self.model.groups.units().scale_y.powi(2)),
+            Noise::Estimate => None,
+        }
+    }
+
+    /// `q(θ)` from the state, in the order β, τ, λ, π: each maximises the bound given the others.
+    fn update(&mut self, omega: f64, state: &[f64]) -> Result<(), Degenerate> {
+        let p = self.model.p();
+        let (tau0, noise0, alpha0) = (self.tau_prior(), self.noise_prior(), self.alpha0());
+        let known = self.known_noise();
+        for (k, s) in state.chunks_exact(stride(p)).enumerate() {
+            let count = s[0];
+            let (features, expectations) = s[1..].split_at(features(p));
+            let (mean_tau, mean_noise) = (expectations[0], expectations[1]);
+            if !(count >= 0.0 && mean_tau > 0.0 && mean_noise > 0.0) {
+                return Err(Degenerate::NegativeCount { component: k + 1 });
+            }
+            let (xy, xx) = features[XY..].split_at(p);
+            let component = &mut self.components[k];
+            component.alpha = alpha0 + omega * count;
+            let precision = omega * mean_noise;
+            for i in 0..p {
+                for j in 0..=i {
+                    let at = packed_index(i, j);
+                    self.factor[at] = precision * xx[at] + if i == j { mean_tau } else { 0.0 };
+                }
+            }
+            cholesky(p, &mut self.factor).map_err(|_| Degenerate::NotPositiveDefinite {
+                what: "coefficient precision",
+                component: k + 1,
+            })?;
+            invert_lower(p, &self.factor, &mut self.inverse_factor);
+            let (m, covariance) = component.beta.split_at_mut(p);
+            gram(p, &self.inverse_factor, covariance);
+            component.ln_det_s = -ln_det_from_cholesky(p, &self.factor);
+            for (m, xy) in m.iter_mut().zip(xy) {
+                *m = precision * xy;
+            }
+            solve_cholesky(p, &self.factor, m);
+            let second = MvNormal::new(p, &component.beta).second_moment();
+            component.tau = Gamma::new(tau0.a + 0.5 * p as f64, tau0.b + 0.5 * second);
+            component.noise = match known {
+                Some(_) => None,
+                None => {
+                    let residual = expected_residual(p, &component.beta, features).max(0.0);
+                    Some(Gamma::new(
+                        noise0.a + 0.5 * omega * features[ROWS],
+                        noise0.b + 0.5 * omega * residual,
+                    ))
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// What the E-step needs of `q(θ)`, and `KL(q(θ) ‖ p(θ))`.
+    fn prepare(&mut self) -> f64 {
+        let p = self.model.p();
+        let length = 1 + features(p);
+        let (tau0, noise0, known) = (self.tau_prior(), self.noise_prior(), self.known_noise());
+        let alpha: Vec<f64> = self.components.iter().map(|c| c.alpha).collect();
+        let psi_total = digamma(alpha.iter().sum());
+        let mut kl = Dirichlet::new(&alpha).kl_to_symmetric(self.alpha0());
+        for (c, numbers) in self.components.iter().zip(self.densities.chunks_exact_mut(length)) {
+            let beta = MvNormal::new(p, &c.beta);
+            kl += beta.kl_to_ridge(c.tau.mean(), c.tau.mean_ln(), c.ln_det_s) + c.tau.kl(&tau0);
+            let (mean_noise, mean_ln_noise) = match (&c.noise, known) {
+                (Some(noise), _) => {
+                    kl += noise.kl(&noise0);
+                    (noise.mean(), noise.mean_ln())
+                }
+                (None, known) => {
+                    let known = known.unwrap_or(1.0);
+                    (known, known.ln())
+                }
+            };
+            numbers[0] = digamma(c.alpha) - psi_total;
+            numbers[1 + ROWS] = 0.5 * (mean_ln_noise - TAU.ln());
+            numbers[1 + YY] = -0.5 * mean_noise;
+            let (m, covariance) = c.beta.split_at(p);
+            for i in 0..p {
+                numbers[1 + XY + i] = mean_noise * m[i];
+                for j in 0..=i {
+                    let at = packed_index(i, j);
+                    let twice = if i == j { 1.0 } else { 2.0 };
+                    numbers[1 + XY + p + at] =
+                        -0.5 * mean_noise * twice * (m[i] * m[j] + covariance[at]);
+                }
+            }
+        }
+        kl
+    }
+
+    /// The E-step, and the expectations that the next update needs.
+    fn e_step(&mut self, next: &mut [f64]) -> f64 {
+        let p = self.model.p();
+        let bound = e_step(
+            &self.model.groups,
+            &self.weights,
+            &self.densities,
+            &mut self.stats,
+            &mut self.scratch,
+        );
+        let known = self.known_noise();
+        for (k, s) in next.chunks_exact_mut(stride(p)).enumerate() {
+            let length = 1 + features(p);
+            s[..length].copy_from_slice(&self.stats[k * length..(k + 1) * length]);
+            let c = &self.components[k];
+            s[length] = c.tau.mean();
+            s[length + 1] = c.noise.as_ref().map_or_else(|| known.unwrap_or(1.0), Gamma::mean);
+        }
+        bound
+    }
+}
+
+/// `y'y − 2m'X'y + tr(X'X(mm' + S))` from (summed) features.
+fn expected_residual(p: usize, beta: &[f64], features: &[f64]) -> f64 {
+    let (m, covariance) = beta.split_at(p);
+    let (xy, xx) = features[XY..].split_at(p);
+    let linear: f64 = m.iter().zip(xy).map(|(m, xy)| m * xy).sum();
+    features[YY] - 2.0 * linear + quadratic_form(p, xx, m) + trace_of_product(p, xx, covariance)
+}
+
+/// Noise precision that centres suggest: rows over the residuals around each group's best centre.
+fn noise_around(groups: &Groups, weights: &[[f64; LANES]], centres: &[Vec<f64>]) -> f64 {
+    let (mut rows, mut residual) = (0.0, 0.0);
+    for n in 0..groups.len() {
+        let weight = weights[n / LANES][n % LANES];
+        let best = centres.iter().map(|c| groups.residual(n, c)).fold(f64::INFINITY, f64::min);
+        rows += weight * groups.feature(n, ROWS);
+        residual += weight * best;
+    }
+    if residual > 0.0 { (rows / residual).min(1e6) } else { 1.0 }
+}
+
+impl Sweeper for BmlrSweeper<'_> {
+    fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
+        self.weighted_rows = 0.0;
+        let mut total = 0.0;
+        for n in 0..self.model.groups.len() {
+            let weight = weights.map_or(1.0, |w| w[n]);
+            self.weights[n / LANES][n % LANES] = weight;
+            self.weighted_rows += weight * self.model.groups.feature(n, ROWS);
+            total += weight;
+        }
+        if total > 0.0 {
+            Ok(())
+        } else {
+            Err(Degenerate::Prior("no unit has positive weight".to_owned()))
+        }
+    }
+
+    /// All components start with the same spread, so that only the distance to the centres counts.
+    fn start(&mut self, _omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate> {
+        let p = self.model.p();
+        let centres: Vec<Vec<f64>> =
+            centres.chunks_exact(p).map(|c| self.model.groups.units().from_data(c)).collect();
+        let (tau0, alpha0) = (self.tau_prior(), self.alpha0());
+        let noise = match self.known_noise() {
+            Some(_) => None,
+            None => {
+                let mean = noise_around(&self.model.groups, &self.weights, &centres);
+                Some(Gamma::new(1.0, 1.0 / mean))
+            }
+        };
+        for (component, centre) in self.components.iter_mut().zip(&centres) {
+            component.alpha = alpha0;
+            component.beta.fill(0.0);
+            component.beta[..p].copy_from_slice(centre);
+            component.ln_det_s = 0.0;
+            component.tau = Gamma::new(tau0.a + 0.5 * p as f64, tau0.b);
+            component.noise = noise;
+        }
+        self.prepare();
+        self.e_step(state);
+        Ok(())
+    }
+
+    fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
+        self.update(omega, state)?;
+        let kl = self.prepare();
+        let ln_evidence = self.e_step(next);
+        // Densities were of the scaled response: log p(y) = log p(u) − J log scale_y.
+        let jacobian = self.weighted_rows * self.model.groups.units().scale_y.ln();
+        let bound = omega * (ln_evidence - jacobian) - kl;
+        if bound.is_finite() { Ok(bound) } else { Err(Degenerate::NotFinite) }
+    }
+
+    fn scale(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
+        let p = self.model.p();
+        let states = state.chunks_exact(stride(p));
+        for (s, out) in states.zip(scale.chunks_exact_mut(stride(p))) {
+            let weight = s[0] + 1.0 / omega;
+            out[0] = weight;
+            for (o, size) in out[1..].iter_mut().zip(&self.model.groups.sizes) {
+                *o = weight * size;
+            }
+            let expectations = 1 + features(p);
+            out[expectations] = s[expectations];
+            out[expectations + 1] = s[expectations + 1];
+        }
+    }
+
+    fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate> {
+        self.update(omega, state)?;
+        let p = self.model.p();
+        let units = self.model.groups.units();
+        let mut parameters: Vec<f64> = self.components.iter().map(|c| c.alpha).collect();
+        for c in &self.components {
+            let (m, covariance) = c.beta.split_at(p);
+            parameters.extend(units.to_data(m));
+            parameters.extend(units.covariance_to_data(covariance));
+        }
+        for c in &self.components {
+            parameters.extend([c.tau.a, c.tau.b]);
+        }
+        for noise in self.components.iter().filter_map(|c| c.noise) {
+            parameters.extend([noise.a, noise.b * units.scale_y.powi(2)]);
+        }
+        Ok(Posterior::new(self.model.layout.clone(), parameters))
+    }
+
+    fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
+        self.update(omega, state)?;
+        self.prepare();
+        let groups = &self.model.groups;
+        let (k, length) = (self.model.n_components, features(groups.p()));
+        let mut all = vec![0.0; groups.len() * k];
+        for (n, r) in all.chunks_exact_mut(k).enumerate() {
+            for (r, numbers) in r.iter_mut().zip(self.densities.chunks_exact(length + 1)) {
+                *r = numbers[0]
+                    + (0..length).map(|f| numbers[1 + f] * groups.feature(n, f)).sum::<f64>();
+            }
+            softmax(r);
+        }
+        Ok(all)
+    }
+
+    fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
+        let p = self.model.p();
+        for (r, out) in responsibilities.iter().zip(out.chunks_exact_mut(stride(p))) {
+            out.fill(0.0);
+            out[0] = *r;
+            for f in 0..features(p) {
+                out[1 + f] = r * self.model.groups.feature(unit, f);
+            }
+        }
+    }
+}

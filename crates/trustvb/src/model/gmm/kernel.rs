@@ -1,0 +1,357 @@
+//! The E-step of a Gaussian mixture: rows in, expected sufficient statistics out.
+//!
+//! Rows pass through in chunks that stay in the first-level cache: log densities per component,
+//! softmax, weighted sums. Nothing of size N×K is kept. The number of columns is a constant to
+//! the compiler up to six, where all sums of a component fit into registers.
+
+use super::rows::Rows;
+use crate::linalg::packed_len;
+use crate::model::kernel::{CHUNK, Scratch, in_pieces, softmax};
+use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
+
+/// What the E-step needs of a component, packed: `c`, then `b = A m`, then the triangle of `A`, so
+/// that `log ρ = c − ½|A x − b|²`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Densities {
+    pub(super) p: usize,
+    pub(super) numbers: Vec<f64>,
+}
+
+impl Densities {
+    pub(super) fn stride(p: usize) -> usize {
+        1 + p + packed_len(p)
+    }
+
+    /// `log ρ_nk` of one row: the obvious version, which the vector code is tested against.
+    pub(super) fn ln_density(&self, component: usize, x: impl Fn(usize) -> f64) -> f64 {
+        let p = self.p;
+        let stride = Self::stride(p);
+        let numbers = &self.numbers[component * stride..(component + 1) * stride];
+        let (b, a) = numbers[1..].split_at(p);
+        let mut form = 0.0;
+        let mut at = 0;
+        for i in 0..p {
+            let mut z = -b[i];
+            for j in 0..=i {
+                z += a[at] * x(j);
+                at += 1;
+            }
+            form += z * z;
+        }
+        numbers[0] - 0.5 * form
+    }
+}
+
+/// Sums over all rows into `stats` (per component `N`, `Σwrx`, triangle of `Σwrxxᵀ`) and returns
+/// `Σ_n w_n log Σ_k ρ_nk`.
+pub(super) fn e_step(
+    rows: &Rows,
+    densities: &Densities,
+    stats: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    in_pieces(rows.weights.len(), stats, scratch, |range, stats, scratch| {
+        let p = densities.p;
+        let blocks = &rows.blocks[range.start * p..range.end * p];
+        piece(InstructionSet::best(), p, blocks, &rows.weights[range], densities, stats, scratch)
+    })
+}
+
+fn piece(
+    set: InstructionSet,
+    p: usize,
+    blocks: &[[f64; LANES]],
+    weights: &[[f64; LANES]],
+    densities: &Densities,
+    stats: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    let stride = Densities::stride(p);
+    let k = densities.numbers.len() / stride;
+    scratch.chunk.resize(k * CHUNK, [0.0; LANES]);
+    scratch.sums.clear();
+    scratch.sums.resize(k * stride, [0.0; LANES]);
+    dispatch_on(set, EStep { p, k, blocks, weights, densities: &densities.numbers, stats, scratch })
+}
+
+struct EStep<'a> {
+    p: usize,
+    k: usize,
+    blocks: &'a [[f64; LANES]],
+    weights: &'a [[f64; LANES]],
+    densities: &'a [f64],
+    stats: &'a mut [f64],
+    scratch: &'a mut Scratch,
+}
+
+impl Kernel for EStep<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Vector>(self) -> f64 {
+        let EStep { p, k, blocks, weights, densities, stats, scratch } = self;
+        let stride = 1 + p + p * (p + 1) / 2;
+        let chunk = &mut scratch.chunk[..];
+        let mut bound = V::zero();
+        for (blocks, weights) in blocks.chunks(CHUNK * p).zip(weights.chunks(CHUNK)) {
+            for c in 0..k {
+                let numbers = &densities[c * stride..(c + 1) * stride];
+                let out = &mut chunk[c * CHUNK..c * CHUNK + weights.len()];
+                match p {
+                    1 => ln_densities::<V, 1>(blocks, numbers, out),
+                    2 => ln_densities::<V, 2>(blocks, numbers, out),
+                    3 => ln_densities::<V, 3>(blocks, numbers, out),
+                    4 => ln_densities::<V, 4>(blocks, numbers, out),
+                    5 => ln_densities::<V, 5>(blocks, numbers, out),
+                    6 => ln_densities::<V, 6>(blocks, numbers, out),
+                    _ => ln_densities_any::<V>(p, blocks, numbers, out),
+                }
+            }
+            bound = softmax::<V>(k, weights, chunk, bound);
+            for c in 0..k {
+                let shares = &chunk[c * CHUNK..c * CHUNK + weights.len()];
+                let sums = &mut scratch.sums[c * stride..(c + 1) * stride];
+                match p {
+                    1 => accumulate::<V, 1>(blocks, shares, sums),
+                    2 => accumulate::<V, 2>(blocks, shares, sums),
+                    3 => accumulate::<V, 3>(blocks, shares, sums),
+                    4 => accumulate::<V, 4>(blocks, shares, sums),
+                    5 => accumulate::<V, 5>(blocks, shares, sums),
+                    6 => accumulate::<V, 6>(blocks, shares, sums),
+                    _ => accumulate_any::<V>(p, blocks, shares, sums),
+                }
+            }
+        }
+        for (s, lanes) in stats.iter_mut().zip(&scratch.sums) {
+            *s = V::load(lanes).sum();
+        }
+        bound.sum()
+    }
+}
+
+/// `log ρ` of a component for a chunk of rows.
+#[inline(always)]
+fn ln_densities<V: Vector, const P: usize>(
+    blocks: &[[f64; LANES]],
+    numbers: &[f64],
+    out: &mut [[f64; LANES]],
+) {
+    let (blocks, _) = blocks.as_chunks::<P>();
+    let b: [V; P] = std::array::from_fn(|i| V::splat(-numbers[1 + i]));
+    let a: [[V; P]; P] = std::array::from_fn(|i| {
+        std::array::from_fn(|j| {
+            if j <= i { V::splat(numbers[1 + P + i * (i + 1) / 2 + j]) } else { V::zero() }
+        })
+    });
+    let c = V::splat(numbers[0]);
+    for (x, out) in blocks.iter().zip(out) {
+        let x: [V; P] = std::array::from_fn(|j| V::load(&x[j]));
+        let mut form = V::zero();
+        for i in 0..P {
+            let mut z = b[i];
+            for j in 0..=i {
+                z = a[i][j].mul_add(x[j], z);
+            }
+            form = z.mul_add(z, form);
+        }
+        form.mul_add(V::splat(-0.5), c).store(out);
+    }
+}
+
+/// As [`ln_densities`] for any number of columns, four blocks at a time.
+#[inline(always)]
+fn ln_densities_any<V: Vector>(
+    p: usize,
+    blocks: &[[f64; LANES]],
+    numbers: &[f64],
+    out: &mut [[f64; LANES]],
+) {
+    const TOGETHER: usize = 4;
+    let (b, a) = numbers[1..].split_at(p);
+    let c = V::splat(numbers[0]);
+    for (x, out) in blocks.chunks(TOGETHER * p).zip(out.chunks_mut(TOGETHER)) {
+        let count = out.len();
+        // The last group repeats its first block, so that the inner loops have no condition.
+        let x: [&[[f64; LANES]]; TOGETHER] = std::array::from_fn(|t| {
+            let t = if t < count { t } else { 0 };
+            &x[t * p..(t + 1) * p]
+        });
+        let mut form = [V::zero(); TOGETHER];
+        let mut at = 0;
+        for i in 0..p {
+            let mut z = [V::splat(-b[i]); TOGETHER];
+            let row = &a[at..at + i + 1];
+            at += i + 1;
+            for (j, &a) in row.iter().enumerate() {
+                let a = V::splat(a);
+                for t in 0..TOGETHER {
+                    z[t] = a.mul_add(V::load(&x[t][j]), z[t]);
+                }
+            }
+            for t in 0..TOGETHER {
+                form[t] = z[t].mul_add(z[t], form[t]);
+            }
+        }
+        for (out, form) in out.iter_mut().zip(form) {
+            form.mul_add(V::splat(-0.5), c).store(out);
+        }
+    }
+}
+
+/// Adds a chunk's weighted moments to a component's sums.
+#[inline(always)]
+fn accumulate<V: Vector, const P: usize>(
+    blocks: &[[f64; LANES]],
+    shares: &[[f64; LANES]],
+    sums: &mut [[f64; LANES]],
+) {
+    let (blocks, _) = blocks.as_chunks::<P>();
+    let mut count = V::load(&sums[0]);
+    let mut first: [V; P] = std::array::from_fn(|j| V::load(&sums[1 + j]));
+    let mut second: [[V; P]; P] = std::array::from_fn(|i| {
+        std::array::from_fn(|j| {
+            if j <= i { V::load(&sums[1 + P + i * (i + 1) / 2 + j]) } else { V::zero() }
+        })
+    });
+    for (x, share) in blocks.iter().zip(shares) {
+        let share = V::load(share);
+        count = count.add(share);
+        for i in 0..P {
+            let t = share.mul(V::load(&x[i]));
+            first[i] = first[i].add(t);
+            for j in 0..=i {
+                second[i][j] = t.mul_add(V::load(&x[j]), second[i][j]);
+            }
+        }
+    }
+    count.store(&mut sums[0]);
+    for i in 0..P {
+        first[i].store(&mut sums[1 + i]);
+        for j in 0..=i {
+            second[i][j].store(&mut sums[1 + P + i * (i + 1) / 2 + j]);
+        }
+    }
+}
+
+/// As [`accumulate`] for any number of columns, four products at a time.
+#[inline(always)]
+fn accumulate_any<V: Vector>(
+    p: usize,
+    blocks: &[[f64; LANES]],
+    shares: &[[f64; LANES]],
+    sums: &mut [[f64; LANES]],
+) {
+    const TOGETHER: usize = 4;
+    let mut count = V::load(&sums[0]);
+    for share in shares {
+        count = count.add(V::load(share));
+    }
+    count.store(&mut sums[0]);
+    for i in 0..p {
+        let mut first = V::load(&sums[1 + i]);
+        for (x, share) in blocks.chunks_exact(p).zip(shares) {
+            first = V::load(share).mul_add(V::load(&x[i]), first);
+        }
+        first.store(&mut sums[1 + i]);
+        let row = 1 + p + i * (i + 1) / 2;
+        for j in (0..=i).step_by(TOGETHER) {
+            let width = TOGETHER.min(i + 1 - j);
+            let mut products = [V::zero(); TOGETHER];
+            if width == TOGETHER {
+                for (x, share) in blocks.chunks_exact(p).zip(shares) {
+                    let t = V::load(share).mul(V::load(&x[i]));
+                    let columns = &x[j..j + TOGETHER];
+                    for (sum, x) in products.iter_mut().zip(columns) {
+                        *sum = t.mul_add(V::load(x), *sum);
+                    }
+                }
+            } else {
+                for (x, share) in blocks.chunks_exact(p).zip(shares) {
+                    let t = V::load(share).mul(V::load(&x[i]));
+                    for (sum, x) in products.iter_mut().zip(&x[j..j + width]) {
+                        *sum = t.mul_add(V::load(x), *sum);
+                    }
+                }
+            }
+            for (sum, product) in sums[row + j..row + j + width].iter_mut().zip(products) {
+                V::load(sum).add(product).store(sum);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Every sum as its definition says, row by row.
+    fn obvious(rows: &Rows, weights: &[f64], densities: &Densities) -> (Vec<f64>, f64) {
+        let p = densities.p;
+        let stride = Densities::stride(p);
+        let k = densities.numbers.len() / stride;
+        let mut stats = vec![0.0; k * stride];
+        let mut bound = 0.0;
+        for n in 0..rows.len() {
+            let l: Vec<f64> = (0..k).map(|c| densities.ln_density(c, |j| rows.get(n, j))).collect();
+            let largest = l.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = l.iter().map(|x| (x - largest).exp()).sum();
+            bound += weights[n] * (largest + sum.ln());
+            for c in 0..k {
+                let share = weights[n] * (l[c] - largest).exp() / sum;
+                let s = &mut stats[c * stride..(c + 1) * stride];
+                s[0] += share;
+                let mut at = 1 + p;
+                for i in 0..p {
+                    s[1 + i] += share * rows.get(n, i);
+                    for j in 0..=i {
+                        s[at] += share * rows.get(n, i) * rows.get(n, j);
+                        at += 1;
+                    }
+                }
+            }
+        }
+        (stats, bound)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn every_instruction_set_equals_the_obvious_version(
+            p in 1usize..12, k in 1usize..6, n in 1usize..700, seed in any::<u64>(),
+        ) {
+            let mut state = seed | 1;
+            let mut uniform = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                (state >> 11) as f64 / (1u64 << 53) as f64
+            };
+            let values: Vec<f64> = (0..n * p).map(|_| 4.0 * uniform() - 2.0).collect();
+            let all = Rows::new(p, n, |i, j| values[i * p + j]);
+            let weights: Vec<f64> = (0..n).map(|_| (3.0 * uniform()).floor()).collect();
+            let mut rows = Rows::default();
+            rows.compact(&all, &weights);
+            let mut densities = Densities { p, numbers: Vec::new() };
+            for _ in 0..k {
+                densities.numbers.push(-3.0 * uniform());
+                densities.numbers.extend((0..p).map(|_| 2.0 * uniform() - 1.0));
+                densities.numbers.extend((0..packed_len(p)).map(|_| 2.0 * uniform() - 1.0));
+            }
+            let (expected, expected_bound) = obvious(&all, &weights, &densities);
+            let size = weights.iter().sum::<f64>().max(1.0);
+            for set in InstructionSet::available() {
+                let mut stats = vec![0.0; expected.len()];
+                let bound = piece(
+                    set, p, &rows.blocks, &rows.weights, &densities, &mut stats,
+                    &mut Scratch::default(),
+                );
+                let largest = expected_bound.abs().max(size);
+                prop_assert!((bound - expected_bound).abs() <= 1e-12 * largest);
+                for (got, want) in stats.iter().zip(&expected) {
+                    prop_assert!((got - want).abs() <= 1e-12 * 4.0 * size, "{set:?} {got} {want}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Gaussian mixtures: `x_n | z_n = k ~ N(μ_k, Λ_k^-1)` with a Dirichlet and Normal–Wishart prior.
+
+mod kernel;
+mod prior;
+mod rows;
+mod update;
+
+pub use prior::GmmPrior;
+pub use update::Update;
+
+use super::{Model, ModelError, Sweeper};
+use crate::data::Dataset;
+use crate::fit::{Clusterable, centres_by_k_means};
+use crate::linalg::{invert_spd, packed_index, packed_len, quadratic_form};
+use crate::posterior::{Family, Layout, Posterior};
+use rows::Rows;
+use std::sync::Arc;
+use update::GmmSweeper;
+
+/// A Gaussian mixture bound to its data.
+///
+/// Rows are held once, centred and scaled by column, in blocks of eight for the vector unit. All
+/// arithmetic is in those units; posteriors are given in the data's own.
+#[derive(Debug)]
+pub struct Gmm {
+    n_components: usize,
+    rows: Rows,
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+    prior: GmmPrior,
+    update: Update,
+    layout: Arc<Layout>,
+}
+
+impl Gmm {
+    /// A mixture of `n_components` Gaussians for all columns of `data`.
+    pub fn new(
+        data: &Dataset,
+        n_components: usize,
+        prior: GmmPrior,
+        update: Update,
+    ) -> Result<Gmm, ModelError> {
+        data.check_for_mixture(n_components)?;
+        let p = data.n_columns();
+        let n = data.n_rows() as f64;
+        prior.check(p).map_err(ModelError::Prior)?;
+        let (mut centre, mut scale) = (Vec::with_capacity(p), Vec::with_capacity(p));
+        for j in 0..p {
+            let column = data.column(j);
+            let mean = column.iter().sum::<f64>() / n;
+            let variance = column.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+            centre.push(mean);
+            scale.push(variance.sqrt());
+        }
+        let rows = Rows::new(p, data.n_rows(), |i, j| (data.column(j)[i] - centre[j]) / scale[j]);
+        let layout = Layout::new(
+            n_components,
+            data.names().to_vec(),
+            &[
+                ("pi", Family::Dirichlet, 1, n_components),
+                ("mu_lambda", Family::NormalWishart, n_components, p),
+            ],
+        );
+        Ok(Gmm { n_components, rows, centre, scale, prior, update, layout: Arc::new(layout) })
+    }
+
+    fn p(&self) -> usize {
+        self.centre.len()
+    }
+
+    /// Numbers per component in the state: `N_k`, `Σ w r x`, the triangle of `Σ w r xxᵀ`.
+    fn stride(&self) -> usize {
+        1 + self.p() + packed_len(self.p())
+    }
+}
+
+impl Model for Gmm {
+    fn name(&self) -> &'static str {
+        "gmm"
+    }
+    fn n_units(&self) -> usize {
+        self.rows.len()
+    }
+    fn n_components(&self) -> usize {
+        self.n_components
+    }
+    fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+    fn state_len(&self) -> usize {
+        self.n_components * self.stride()
+    }
+    fn centre_len(&self) -> usize {
+        self.p()
+    }
+    fn is_ascent(&self) -> bool {
+        self.update == Update::Corrected
+    }
+    fn sweeper(&self) -> Box<dyn Sweeper + '_> {
+        Box::new(GmmSweeper::new(self))
+    }
+
+    fn random_centres(
+        &self,
+        weights: Option<&[f64]>,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        let mut centres = centres_by_k_means(&self.rows, self.n_components, weights, rng);
+        for centre in centres.chunks_exact_mut(self.p()) {
+            for j in 0..self.p() {
+                centre[j] = self.centre[j] + self.scale[j] * centre[j];
+            }
+        }
+        centres
+    }
+
+    /// Squared Mahalanobis distance of the means in the average of the two covariances.
+    fn distance(&self, a: &Posterior, i: usize, b: &Posterior, j: usize) -> f64 {
+        let p = self.p();
+        let (Some(a), Some(b)) =
+            (a.normal_wishart("mu_lambda", i), b.normal_wishart("mu_lambda", j))
+        else {
+            return f64::INFINITY;
+        };
+        let pooled: Vec<f64> = (a.w_inverse().iter().zip(b.w_inverse()))
+            .map(|(x, y)| 0.5 * (x / a.nu + y / b.nu))
+            .collect();
+        let shift: Vec<f64> = a.mean().iter().zip(b.mean()).map(|(x, y)| x - y).collect();
+        match invert_spd(p, &pooled) {
+            Ok((precision, _)) => quadratic_form(p, &precision, &shift),
+            Err(_) => f64::INFINITY,
+        }
+    }
+}
+
+/// Ordinary k-means on the scaled rows.
+impl Clusterable for Rows {
+    fn n_units(&self) -> usize {
+        self.len()
+    }
+    fn centre_len(&self) -> usize {
+        self.p()
+    }
+    fn loss(&self, unit: usize, centre: &[f64]) -> f64 {
+        (0..self.p()).map(|j| (self.get(unit, j) - centre[j]).powi(2)).sum()
+    }
+    fn centre_of(&self, unit: usize, out: &mut [f64]) {
+        for (j, x) in out.iter_mut().enumerate() {
+            *x = self.get(unit, j);
+        }
+    }
+    fn refit(&self, members: &mut dyn Iterator<Item = (usize, f64)>, out: &mut [f64]) {
+        let mut total = 0.0;
+        let mut sum = vec![0.0; self.p()];
+        for (unit, weight) in members {
+            total += weight;
+            for (j, s) in sum.iter_mut().enumerate() {
+                *s += weight * self.get(unit, j);
+            }
+        }
+        if total > 0.0 {
+            for (x, s) in out.iter_mut().zip(sum) {
+                *x = s / total;
+            }
+        }
+    }
+}
+
+/// `D A D` for a packed symmetric `A` and diagonal `D`.
+fn scale_both_sides(a: &[f64], d: &[f64], out: &mut [f64]) {
+    for i in 0..d.len() {
+        for j in 0..=i {
+            let at = packed_index(i, j);
+            out[at] = a[at] * d[i] * d[j];
+        }
+    }
+}

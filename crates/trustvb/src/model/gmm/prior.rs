@@ -1,0 +1,158 @@
+//! The prior of a Gaussian mixture: what a user may set, and its value for a given sample.
+
+use super::scale_both_sides;
+use crate::linalg::{cholesky, invert_spd, ln_det_from_cholesky, pack, packed_index, packed_len};
+use crate::model::Degenerate;
+use crate::model::prior::{PriorBase, check_above};
+use crate::special::gamma::ln_multigamma;
+use serde::{Deserialize, Serialize};
+
+/// Prior parameters, in the data's units. What is `None` comes from `base`, computed from the
+/// sample that is fitted (for a resample, from the resample): `α0 = 1/K`, `m0` = column means,
+/// `β0 = 1`, `ν0 = p + 2`, and `W0` = the correlation matrix of standardised columns mapped back
+/// (`base = "default"`) or the covariance matrix (`base = "paper"`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GmmPrior {
+    /// Where unset parameters come from.
+    #[serde(default)]
+    pub base: PriorBase,
+    /// Dirichlet parameter of every weight.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::model::prior::one_number"
+    )]
+    pub alpha0: Option<f64>,
+    /// Prior mean of every `μ_k`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub m0: Option<Vec<f64>>,
+    /// Prior count of `μ_k`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beta0: Option<f64>,
+    /// Degrees of freedom of `Λ_k`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nu0: Option<f64>,
+    /// Wishart scale (a precision), by rows.
+    #[serde(default, rename = "W0", skip_serializing_if = "Option::is_none")]
+    pub w0: Option<Vec<Vec<f64>>>,
+}
+
+impl GmmPrior {
+    /// The paper's prior.
+    pub fn paper() -> GmmPrior {
+        GmmPrior { base: PriorBase::Paper, ..GmmPrior::default() }
+    }
+
+    /// Checks the given parameters against the number of columns.
+    pub fn check(&self, p: usize) -> Result<(), String> {
+        check_above("alpha0", self.alpha0, 0.0)?;
+        check_above("beta0", self.beta0, 0.0)?;
+        check_above("nu0", self.nu0, p as f64 - 1.0)?;
+        if let Some(m0) = &self.m0 {
+            if m0.len() != p {
+                return Err(format!(
+                    "the prior's m0 has {} numbers but the data have {p} columns",
+                    m0.len()
+                ));
+            }
+            if m0.iter().any(|x| !x.is_finite()) {
+                return Err("the prior's m0 must be finite".to_owned());
+            }
+        }
+        if let Some(w0) = &self.w0 {
+            let packed = (w0.len() == p).then(|| pack(w0)).flatten().ok_or_else(|| {
+                format!("the prior's W0 must be a symmetric matrix of {p} rows and {p} columns")
+            })?;
+            invert_spd(p, &packed)
+                .map_err(|_| "the prior's W0 must be positive definite".to_owned())?;
+        }
+        Ok(())
+    }
+
+    /// The prior for a sample with these moments, in scaled units (`x = centre + scale·z`).
+    ///
+    /// `moments` are `Σw`, `Σ w z` and the triangle of `Σ w z zᵀ`.
+    pub(super) fn resolve(
+        &self,
+        n_components: usize,
+        moments: &[f64],
+        centre: &[f64],
+        scale: &[f64],
+    ) -> Result<ResolvedPrior, Degenerate> {
+        let p = centre.len();
+        let total = moments[0];
+        if !(total > 0.0) {
+            return Err(Degenerate::Prior("no unit has positive weight".to_owned()));
+        }
+        let mean: Vec<f64> = moments[1..=p].iter().map(|s| s / total).collect();
+        let m0 = match &self.m0 {
+            Some(m0) => (0..p).map(|j| (m0[j] - centre[j]) / scale[j]).collect(),
+            None => mean.clone(),
+        };
+        let mut w0 = vec![0.0; packed_len(p)];
+        if let Some(given) = self.w0.as_ref().and_then(|w0| pack(w0)) {
+            // Λ_z = D Λ_x D.
+            scale_both_sides(&given, scale, &mut w0);
+        } else {
+            let denominator = if total > 1.0 { total - 1.0 } else { total };
+            let mut covariance = vec![0.0; packed_len(p)];
+            for i in 0..p {
+                for j in 0..=i {
+                    let at = packed_index(i, j);
+                    let about_mean = moments[1 + p + at] - total * mean[i] * mean[j];
+                    covariance[at] = about_mean / denominator;
+                }
+            }
+            let factor: Vec<f64> = match self.base {
+                // Cov(x) = D Cov(z) D as a precision of x is D² Cov(z) D² as one of z.
+                PriorBase::Paper => scale.iter().map(|s| s * s).collect(),
+                PriorBase::Default => {
+                    (0..p).map(|j| 1.0 / covariance[packed_index(j, j)]).collect()
+                }
+            };
+            if factor.iter().any(|f| !f.is_finite() || *f <= 0.0) {
+                return Err(Degenerate::Prior("a column is constant".to_owned()));
+            }
+            scale_both_sides(&covariance, &factor, &mut w0);
+        }
+        let (w0_inverse, _) = invert_spd(p, &w0)
+            .map_err(|_| Degenerate::Prior("its columns are collinear".to_owned()))?;
+        let mut w0_inverse_factor = w0_inverse.clone();
+        cholesky(p, &mut w0_inverse_factor)
+            .map_err(|_| Degenerate::Prior("its columns are nearly collinear".to_owned()))?;
+        let beta0 = self.beta0.unwrap_or(1.0);
+        let nu0 = self.nu0.unwrap_or(p as f64 + 2.0);
+        let mut base = w0_inverse.clone();
+        for i in 0..p {
+            for j in 0..=i {
+                base[packed_index(i, j)] += beta0 * m0[i] * m0[j];
+            }
+        }
+        Ok(ResolvedPrior {
+            alpha0: self.alpha0.unwrap_or(1.0 / n_components as f64),
+            beta0,
+            nu0,
+            m0,
+            ln_det_w0_inverse: ln_det_from_cholesky(p, &w0_inverse_factor),
+            w0_inverse_factor,
+            base,
+            ln_multigamma0: ln_multigamma(p, 0.5 * nu0),
+        })
+    }
+}
+
+/// A prior's numbers in scaled units, with what every sweep needs of them.
+#[derive(Clone, Debug)]
+pub(super) struct ResolvedPrior {
+    pub(super) alpha0: f64,
+    pub(super) beta0: f64,
+    pub(super) nu0: f64,
+    pub(super) m0: Vec<f64>,
+    /// Cholesky factor of `W0^-1`.
+    pub(super) w0_inverse_factor: Vec<f64>,
+    pub(super) ln_det_w0_inverse: f64,
+    /// `W0^-1 + β0 m0 m0ᵀ`.
+    pub(super) base: Vec<f64>,
+    pub(super) ln_multigamma0: f64,
+}

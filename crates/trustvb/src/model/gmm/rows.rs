@@ -1,0 +1,68 @@
+//! Rows of data in blocks of eight, column by column within a block, as the vector unit reads them.
+
+use crate::simd::LANES;
+
+/// `n` rows of `p` numbers with a weight each. The last block is padded with rows of weight 0.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    p: usize,
+    n: usize,
+    /// Block `b`, column `j` at `b*p + j`.
+    pub(super) blocks: Vec<[f64; LANES]>,
+    /// Weights of block `b`.
+    pub(super) weights: Vec<[f64; LANES]>,
+}
+
+impl Rows {
+    /// Rows of weight 1 from a function of row and column.
+    pub(super) fn new(p: usize, n: usize, value: impl Fn(usize, usize) -> f64) -> Rows {
+        let n_blocks = n.div_ceil(LANES);
+        let mut rows = Rows {
+            p,
+            n,
+            blocks: vec![[0.0; LANES]; n_blocks * p],
+            weights: vec![[0.0; LANES]; n_blocks],
+        };
+        for i in 0..n {
+            let (b, lane) = (i / LANES, i % LANES);
+            for j in 0..p {
+                rows.blocks[b * p + j][lane] = value(i, j);
+            }
+            rows.weights[b][lane] = 1.0;
+        }
+        rows
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.n
+    }
+
+    pub(super) fn p(&self) -> usize {
+        self.p
+    }
+
+    pub(super) fn get(&self, row: usize, column: usize) -> f64 {
+        self.blocks[row / LANES * self.p + column][row % LANES]
+    }
+
+    /// Becomes the rows of `all` with positive weight, each with its weight.
+    pub(super) fn compact(&mut self, all: &Rows, weights: &[f64]) {
+        let p = all.p;
+        self.p = p;
+        self.n = weights.iter().filter(|&&w| w > 0.0).count();
+        let n_blocks = self.n.div_ceil(LANES);
+        self.blocks.clear();
+        self.blocks.resize(n_blocks * p, [0.0; LANES]);
+        self.weights.clear();
+        self.weights.resize(n_blocks, [0.0; LANES]);
+        let mut next = 0;
+        for (row, &w) in weights.iter().enumerate().filter(|&(_, &w)| w > 0.0) {
+            let (b, lane) = (next / LANES, next % LANES);
+            for j in 0..p {
+                self.blocks[b * p + j][lane] = all.get(row, j);
+            }
+            self.weights[b][lane] = w;
+            next += 1;
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! One sweep of a Gaussian mixture: (M4) from the statistics, then the E-step (M3).
+
+use super::kernel::{Densities, e_step};
+use super::prior::ResolvedPrior;
+use super::rows::Rows;
+use super::{Gmm, scale_both_sides};
+use crate::linalg::{cholesky, invert_lower, packed_index, packed_len};
+use crate::model::kernel::Scratch;
+use crate::model::{Degenerate, Sweeper};
+use crate::posterior::{Dirichlet, NormalWishartKl, Posterior, multi_digamma};
+use crate::special::gamma::digamma;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::{LN_2, TAU};
+use std::rc::Rc;
+
+/// Which rank-one coefficient `W_k^-1` gets in (M4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Update {
+    /// `β0·ωN/(β0 + ωN)`, the maximiser of the bound.
+    #[default]
+    Corrected,
+    /// `β0·N/(β0 + N)`, as the paper prints it: not the maximiser for ω < 1.
+    AsPrinted,
+}
+
+/// `q(θ)` of all components, in scaled units.
+#[derive(Debug, Default)]
+struct Components {
+    alpha: Vec<f64>,
+    beta: Vec<f64>,
+    nu: Vec<f64>,
+    /// `m_k`, component after component.
+    mean: Vec<f64>,
+    /// Triangles of `W_k^-1`.
+    w_inverse: Vec<f64>,
+}
+
+/// Working memory of a Gaussian mixture's fits.
+pub(super) struct GmmSweeper<'a> {
+    model: &'a Gmm,
+    /// The rows with positive weight; empty while all rows have weight 1.
+    compacted: Rows,
+    use_all: bool,
+    total_weight: f64,
+    prior: Option<Rc<ResolvedPrior>>,
+    components: Components,
+    densities: Densities,
+    factor: Vec<f64>,
+    inverse_factor: Vec<f64>,
+    scratch: Scratch,
+}
+
+impl<'a> GmmSweeper<'a> {
+    pub(super) fn new(model: &'a Gmm) -> GmmSweeper<'a> {
+        let (k, p) = (model.n_components, model.p());
+        let triangle = packed_len(p);
+        GmmSweeper {
+            model,
+            compacted: Rows::default(),
+            use_all: true,
+            total_weight: 0.0,
+            prior: None,
+            components: Components {
+                alpha: vec![0.0; k],
+                beta: vec![0.0; k],
+                nu: vec![0.0; k],
+                mean: vec![0.0; k * p],
+                w_inverse: vec![0.0; k * triangle],
+            },
+            densities: Densities { p, numbers: vec![0.0; k * Densities::stride(p)] },
+            factor: vec![0.0; triangle],
+            inverse_factor: vec![0.0; triangle],
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// (M4): `q(θ)` from the statistics in `state`.
+    ///
+    /// With `M1 = Σwrx` and `M2 = Σwrxxᵀ`, `W_k^-1 = W0^-1 + β0m0m0ᵀ + ωM2 − β_k m_k m_kᵀ` is (M4)
+    /// without a division by `N_k`, so that an emptied component simply becomes the prior.
+    fn update(
+        &mut self,
+        prior: &ResolvedPrior,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<(), Degenerate> {
+        let (p, triangle) = (self.model.p(), packed_len(self.model.p()));
+        for (k, s) in state.chunks_exact(self.model.stride()).enumerate() {
+            let count = s[0];
+            if !(count >= 0.0) {
+                return Err(Degenerate::NegativeCount { component: k + 1 });
+            }
+            let (first, second) = s[1..].split_at(p);
+            let c = &mut self.components;
+            c.alpha[k] = prior.alpha0 + omega * count;
+            c.beta[k] = prior.beta0 + omega * count;
+            c.nu[k] = prior.nu0 + omega * count;
+            let mean = &mut c.mean[k * p..(k + 1) * p];
+            for j in 0..p {
+                mean[j] = (prior.beta0 * prior.m0[j] + omega * first[j]) / c.beta[k];
+            }
+            let w_inverse = &mut c.w_inverse[k * triangle..(k + 1) * triangle];
+            let mut at = 0;
+            for i in 0..p {
+                for j in 0..=i {
+                    w_inverse[at] =
+                        prior.base[at] + omega * second[at] - c.beta[k] * mean[i] * mean[j];
+                    at += 1;
+                }
+            }
+            if self.model.update == Update::AsPrinted && count > 0.0 {
+                let beta0 = prior.beta0;
+                let extra = beta0 * count / (beta0 + count)
+                    - beta0 * omega * count / (beta0 + omega * count);
+                for i in 0..p {
+                    let shift_i = first[i] / count - prior.m0[i];
+                    for j in 0..=i {
+                        let shift_j = first[j] / count - prior.m0[j];
+                        w_inverse[packed_index(i, j)] += extra * shift_i * shift_j;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `q(θ)` with the prior's spread around given centres (in the data's units).
+    fn place(&mut self, prior: &ResolvedPrior, centres: &[f64]) {
+        let (p, triangle) = (self.model.p(), packed_len(self.model.p()));
+        let c = &mut self.components;
+        c.alpha.fill(prior.alpha0);
+        c.beta.fill(prior.beta0);
+        c.nu.fill(prior.nu0);
+        for k in 0..self.model.n_components {
+            for j in 0..p {
+                let x = centres[k * p + j];
+                c.mean[k * p + j] = (x - self.model.centre[j]) / self.model.scale[j];
+            }
+            let w_inverse = &mut c.w_inverse[k * triangle..(k + 1) * triangle];
+            for i in 0..p {
+                for j in 0..=i {
+                    let at = packed_index(i, j);
+                    w_inverse[at] = prior.base[at] - prior.beta0 * prior.m0[i] * prior.m0[j];
+                }
+            }
+        }
+    }
+
+    /// What the E-step needs of `q(θ)`, and `KL(q(θ) ‖ p(θ))`.
+    fn prepare(&mut self, prior: &ResolvedPrior) -> Result<f64, Degenerate> {
+        let (p, triangle) = (self.model.p(), packed_len(self.model.p()));
+        let stride = Densities::stride(p);
+        let c = &self.components;
+        let psi_total = digamma(c.alpha.iter().sum());
+        let mut kl = Dirichlet::new(&c.alpha).kl_to_symmetric(prior.alpha0);
+        for k in 0..self.model.n_components {
+            self.factor.copy_from_slice(&c.w_inverse[k * triangle..(k + 1) * triangle]);
+            cholesky(p, &mut self.factor).map_err(|_| Degenerate::NotPositiveDefinite {
+                what: "scatter matrix",
+                component: k + 1,
+            })?;
+            invert_lower(p, &self.factor, &mut self.inverse_factor);
+            let mean = &c.mean[k * p..(k + 1) * p];
+            let ln_det = crate::linalg::ln_det_from_cholesky(p, &self.factor);
+            let digammas = multi_digamma(p, c.nu[k]);
+            let numbers = &mut self.densities.numbers[k * stride..(k + 1) * stride];
+            let p_f = p as f64;
+            let mean_ln_det = digammas + p_f * LN_2 - ln_det;
+            numbers[0] = digamma(c.alpha[k]) - psi_total
+                + 0.5 * (mean_ln_det - p_f / c.beta[k] - p_f * TAU.ln());
+            let root_nu = c.nu[k].sqrt();
+            let (mut trace, mut shift) = (0.0, 0.0);
+            for i in 0..p {
+                let row = packed_index(i, 0);
+                let a = &self.inverse_factor[row..=row + i];
+                let mut b = 0.0;
+                let mut to_prior = 0.0;
+                for j in 0..=i {
+                    b += a[j] * mean[j];
+                    to_prior += a[j] * (mean[j] - prior.m0[j]);
+                    numbers[1 + p + row + j] = root_nu * a[j];
+                    // tr(W0^-1 W) = ‖A L0‖² with W = AᵀA and W0^-1 = L0 L0ᵀ.
+                    let product: f64 =
+                        (j..=i).map(|l| a[l] * prior.w0_inverse_factor[packed_index(l, j)]).sum();
+                    trace += product * product;
+                }
+                numbers[1 + i] = root_nu * b;
+                shift += to_prior * to_prior;
+            }
+            kl += NormalWishartKl {
+                p,
+                beta: c.beta[k],
+                nu: c.nu[k],
+                beta0: prior.beta0,
+                nu0: prior.nu0,
+                ln_det_ratio: prior.ln_det_w0_inverse - ln_det,
+                trace,
+                shift,
+                digammas,
+                ln_multigamma0: prior.ln_multigamma0,
+            }
+            .kl();
+        }
+        Ok(kl)
+    }
+
+    fn rows(&self) -> &Rows {
+        if self.use_all { &self.model.rows } else { &self.compacted }
+    }
+
+    fn e_step(&mut self, stats: &mut [f64]) -> f64 {
+        let rows = if self.use_all { &self.model.rows } else { &self.compacted };
+        e_step(rows, &self.densities, stats, &mut self.scratch)
+    }
+
+    fn sweep_with(
+        &mut self,
+        prior: &ResolvedPrior,
+        omega: f64,
+        state: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, Degenerate> {
+        self.update(prior, omega, state)?;
+        let kl = self.prepare(prior)?;
+        let ln_evidence = self.e_step(next);
+        // Densities were of scaled rows: log p(x) = log p(z) − Σ log scale.
+        let jacobian: f64 = self.model.scale.iter().map(|s| s.ln()).sum();
+        let bound = omega * (ln_evidence - self.total_weight * jacobian) - kl;
+        if bound.is_finite() { Ok(bound) } else { Err(Degenerate::NotFinite) }
+    }
+
+    fn posterior_with(
+        &mut self,
+        prior: &ResolvedPrior,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Posterior, Degenerate> {
+        self.update(prior, omega, state)?;
+        let model = self.model;
+        let (p, triangle) = (model.p(), packed_len(model.p()));
+        let c = &self.components;
+        let mut parameters = c.alpha.clone();
+        let mut w_inverse = vec![0.0; triangle];
+        for k in 0..model.n_components {
+            parameters.push(c.beta[k]);
+            parameters.push(c.nu[k]);
+            parameters.extend((0..p).map(|j| model.centre[j] + model.scale[j] * c.mean[k * p + j]));
+            scale_both_sides(
+                &c.w_inverse[k * triangle..(k + 1) * triangle],
+                &model.scale,
+                &mut w_inverse,
+            );
+            parameters.extend_from_slice(&w_inverse);
+        }
+        Ok(Posterior::new(model.layout.clone(), parameters))
+    }
+
+    fn resolve(&self, moments: &[f64]) -> Result<ResolvedPrior, Degenerate> {
+        let model = self.model;
+        model.prior.resolve(model.n_components, moments, &model.centre, &model.scale)
+    }
+
+    /// The prior of the sample whose moments are the state's totals.
+    fn own_prior(&self, state: &[f64]) -> Result<ResolvedPrior, Degenerate> {
+        let mut totals = vec![0.0; self.model.stride()];
+        for component in state.chunks_exact(totals.len()) {
+            for (t, s) in totals.iter_mut().zip(component) {
+                *t += s;
+            }
+        }
+        self.resolve(&totals)
+    }
+
+    fn loaded_prior(&self) -> Result<Rc<ResolvedPrior>, Degenerate> {
+        self.prior.clone().ok_or_else(|| Degenerate::Prior("no weights are loaded".to_owned()))
+    }
+}
+
+impl Sweeper for GmmSweeper<'_> {
+    fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
+        self.use_all = weights.is_none_or(|w| w.iter().all(|&w| w == 1.0));
+        if let Some(weights) = weights.filter(|_| !self.use_all) {
+            self.compacted.compact(&self.model.rows, weights);
+        }
+        // Moments of the sample: an E-step with one component that takes everything.
+        let p = self.model.p();
+        let everything = Densities { p, numbers: vec![0.0; Densities::stride(p)] };
+        let mut moments = vec![0.0; self.model.stride()];
+        e_step(self.rows(), &everything, &mut moments, &mut Scratch::default());
+        self.total_weight = moments[0];
+        self.prior = None;
+        self.prior = Some(Rc::new(self.resolve(&moments)?));
+        Ok(())
+    }
+
+    fn start(&mut self, _omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate> {
+        let prior = self.loaded_prior()?;
+        self.place(&prior, centres);
+        self.prepare(&prior)?;
+        self.e_step(state);
+        Ok(())
+    }
+
+    fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
+        let prior = self.loaded_prior()?;
+        self.sweep_with(&prior, omega, state, next)
+    }
+
+    fn sweep_with_own_prior(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, Degenerate> {
+        let prior = self.own_prior(state)?;
+        self.sweep_with(&prior, omega, state, next)
+    }
+
+    /// `N_k + 1/ω`: the weight of component k with the prior's, so a change relative to it is a
+    /// relative change of the natural parameters. Rows are scaled, so it serves all moments.
+    fn scale(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
+        let stride = self.model.stride();
+        for (s, out) in state.chunks_exact(stride).zip(scale.chunks_exact_mut(stride)) {
+            out.fill(s[0] + 1.0 / omega);
+        }
+    }
+
+    fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate> {
+        let prior = self.loaded_prior()?;
+        self.posterior_with(&prior, omega, state)
+    }
+
+    fn posterior_with_own_prior(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Posterior, Degenerate> {
+        let prior = self.own_prior(state)?;
+        self.posterior_with(&prior, omega, state)
+    }
+
+    fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
+        let prior = self.loaded_prior()?;
+        self.update(&prior, omega, state)?;
+        self.prepare(&prior)?;
+        let (k, rows) = (self.model.n_components, &self.model.rows);
+        let mut all = vec![0.0; rows.len() * k];
+        for (n, r) in all.chunks_exact_mut(k).enumerate() {
+            for c in 0..k {
+                r[c] = self.densities.ln_density(c, |j| rows.get(n, j));
+            }
+            crate::model::softmax(r);
+        }
+        Ok(all)
+    }
+
+    fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
+        let (p, rows) = (self.model.p(), &self.model.rows);
+        for (r, out) in responsibilities.iter().zip(out.chunks_exact_mut(self.model.stride())) {
+            out[0] = *r;
+            for i in 0..p {
+                let x = r * rows.get(unit, i);
+                out[1 + i] = x;
+                for j in 0..=i {
+                    out[1 + p + packed_index(i, j)] = x * rows.get(unit, j);
+                }
+            }
+        }
+    }
+}

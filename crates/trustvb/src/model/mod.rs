@@ -1,0 +1,141 @@
+//! What a model must say about itself; everything iterative is done by [`crate::fit`].
+
+mod bmlr;
+mod gmm;
+mod kernel;
+mod prior;
+
+pub use bmlr::{Bmlr, BmlrPrior, Noise};
+pub use gmm::{Gmm, GmmPrior, Update};
+pub use prior::PriorBase;
+
+use crate::data::DataError;
+use crate::posterior::{Layout, Posterior};
+use std::sync::Arc;
+
+/// Why a model cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The data do not allow it.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The prior does not fit, or is not one.
+    #[error("{0}")]
+    Prior(String),
+}
+
+/// Why a sweep has no answer. It is recorded with the fit, never thrown away.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Degenerate {
+    /// A component's scatter, or the prior's, is not positive definite.
+    #[error("the {what} of component {component} is not positive definite")]
+    NotPositiveDefinite {
+        /// Which matrix.
+        what: &'static str,
+        /// 1-based component.
+        component: usize,
+    },
+    /// The prior cannot be computed from these units.
+    #[error("the prior cannot be computed from this sample: {0}")]
+    Prior(String),
+    /// A parameter left its range (an accelerated step may propose this; a plain sweep does not).
+    #[error("component {component} has a negative expected count")]
+    NegativeCount {
+        /// 1-based component.
+        component: usize,
+    },
+    /// The bound is not a number.
+    #[error("the bound is not finite")]
+    NotFinite,
+}
+
+/// A model bound to its data and prior: shared by all threads, never changed.
+///
+/// The cut is made at one *sweep*. For the models of this library the expected sufficient
+/// statistics (with a few expectations for blocks that are updated in turn) determine `q(θ)`, so a
+/// sweep is a map from a short vector to itself. A model supplies that map, the bound at its
+/// argument, and each unit's share of its value. Acceleration, stopping, restarts, warm starts,
+/// matching and influence are then the same code for every model. A finer cut (E-step, M-step,
+/// bound) would force every model to keep N×K responsibilities between calls; a coarser one (a
+/// whole fit) would repeat the driver in each.
+pub trait Model: Send + Sync {
+    /// Short name: `gmm`, `bmlr`.
+    fn name(&self) -> &'static str;
+    /// Number of exchangeable units (rows, or groups).
+    fn n_units(&self) -> usize;
+    /// Number of components.
+    fn n_components(&self) -> usize;
+    /// The blocks of its posterior.
+    fn layout(&self) -> &Arc<Layout>;
+    /// Length of the state vector.
+    fn state_len(&self) -> usize;
+    /// Length of one component's centre (columns, or coefficients).
+    fn centre_len(&self) -> usize;
+    /// Whether a sweep is an exact coordinate ascent, so that the bound never falls. The printed
+    /// update of the paper is not.
+    fn is_ascent(&self) -> bool;
+    /// Working memory for fits on one thread.
+    fn sweeper(&self) -> Box<dyn Sweeper + '_>;
+    /// Starting centres for the weighted units, in the data's units, from the `k`-means of the model.
+    fn random_centres(
+        &self,
+        weights: Option<&[f64]>,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64>;
+    /// Squared distance between component `i` of `a` and component `j` of `b`, for matching.
+    fn distance(&self, a: &Posterior, i: usize, b: &Posterior, j: usize) -> f64;
+}
+
+/// Working memory of one fit; see [`Model`].
+///
+/// A state holds, component after component, the expected count `N_k`, the other expected
+/// sufficient statistics, and whatever else the next update needs. [`Sweeper::load`] comes first; it fixes the weights.
+pub trait Sweeper {
+    /// Takes the units' weights (`None`: all one) and resolves a prior that depends on the data.
+    fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate>;
+    /// The state after one E-step from `q(θ)` with the prior's spread around given centres.
+    fn start(&mut self, omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate>;
+    /// One sweep: `q(θ)` from `state`, then the E-step into `next`. Returns the bound at that
+    /// `q(θ)` and its best `q(Z)`, (M2).
+    fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate>;
+    /// As [`Sweeper::sweep`], but a prior that depends on the data is computed from the state's own
+    /// totals. At a fixed point both agree; their derivatives do not, and influence needs this one.
+    fn sweep_with_own_prior(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, Degenerate> {
+        self.sweep(omega, state, next)
+    }
+    /// The size, entry by entry, against which a change of the state is called relative.
+    fn scale(&self, omega: f64, state: &[f64], scale: &mut [f64]);
+    /// `q(θ)` determined by `state`, in the data's units.
+    fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate>;
+    /// As [`Sweeper::posterior`], with the prior of [`Sweeper::sweep_with_own_prior`].
+    fn posterior_with_own_prior(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Posterior, Degenerate> {
+        self.posterior(omega, state)
+    }
+    /// Each unit's responsibilities at `q(θ)` of `state`, unit by unit, for all units whatever
+    /// their weight.
+    fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate>;
+    /// What `unit` adds to the next state per unit of weight, given its responsibilities.
+    fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]);
+}
+
+/// Replaces log densities by probabilities that sum to one.
+fn softmax(l: &mut [f64]) {
+    let largest = l.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut total = 0.0;
+    for x in l.iter_mut() {
+        *x = (*x - largest).exp();
+        total += *x;
+    }
+    for x in l {
+        *x /= total;
+    }
+}

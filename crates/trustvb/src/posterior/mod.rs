@@ -1,0 +1,232 @@
+//! A variational posterior: a product of named blocks of standard families.
+//!
+//! A model says which blocks it has ([`Layout`]) and how a sweep updates them; means, marginals,
+//! divergences, draws and storage are written once per family, here. A [`Posterior`] is a layout
+//! and one flat vector of parameters, in the data's own units, which is also a row of a table.
+
+mod dirichlet;
+mod gamma;
+mod marginal;
+mod mv_normal;
+mod normal_wishart;
+
+pub use dirichlet::Dirichlet;
+pub use gamma::Gamma;
+pub use marginal::Marginal;
+pub use mv_normal::MvNormal;
+pub use normal_wishart::{NormalWishart, NormalWishartDraw};
+pub(crate) use normal_wishart::{NormalWishartKl, multi_digamma};
+
+use crate::linalg::packed_len;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The families a block can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Weights on the simplex; one copy of dimension K.
+    Dirichlet,
+    /// A mean and a precision matrix per component.
+    NormalWishart,
+    /// A vector per component.
+    MvNormal,
+    /// A positive number per component.
+    Gamma,
+}
+
+impl Family {
+    /// Numbers that describe one copy of dimension `dim`.
+    pub fn parameters(self, dim: usize) -> usize {
+        match self {
+            Family::Dirichlet => dim,
+            Family::NormalWishart => 2 + dim + packed_len(dim),
+            Family::MvNormal => dim + packed_len(dim),
+            Family::Gamma => 2,
+        }
+    }
+}
+
+/// One named block: `copies` independent members of a family.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Its name, as in JSON output: `pi`, `mu_lambda`, `beta`, `tau`, `noise`.
+    pub name: String,
+    /// Its family.
+    pub family: Family,
+    /// 1 for the Dirichlet, otherwise one per component.
+    pub copies: usize,
+    /// Dimension of one copy.
+    pub dim: usize,
+    /// Where its parameters begin in the flat vector.
+    pub offset: usize,
+}
+
+/// Which blocks a posterior has, and the names of the coordinates that users index by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    /// The blocks, in storage order.
+    pub blocks: Vec<Block>,
+    /// Names of the columns (gmm) or coefficients (bmlr).
+    pub coordinates: Vec<String>,
+    /// Number of components.
+    pub n_components: usize,
+}
+
+impl Layout {
+    /// A layout from `(name, family, copies, dim)` in storage order.
+    pub fn new(
+        n_components: usize,
+        coordinates: Vec<String>,
+        blocks: &[(&str, Family, usize, usize)],
+    ) -> Layout {
+        let mut offset = 0;
+        let blocks = blocks
+            .iter()
+            .map(|&(name, family, copies, dim)| {
+                let block = Block { name: name.to_owned(), family, copies, dim, offset };
+                offset += copies * family.parameters(dim);
+                block
+            })
+            .collect();
+        Layout { blocks, coordinates, n_components }
+    }
+
+    /// Length of the flat parameter vector.
+    pub fn len(&self) -> usize {
+        self.blocks.iter().map(|b| b.copies * b.family.parameters(b.dim)).sum()
+    }
+
+    /// Whether there is no block at all.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// The block of that name.
+    pub fn block(&self, name: &str) -> Option<&Block> {
+        self.blocks.iter().find(|b| b.name == name)
+    }
+
+    /// Names of the flat parameters, for the columns of a table: `pi.alpha[1]`, `mu_lambda.m[2,1]`.
+    pub fn parameter_names(&self) -> Vec<String> {
+        let mut names = Vec::with_capacity(self.len());
+        let triangle = |name: &str, what: &str, k: usize, p: usize, names: &mut Vec<String>| {
+            for i in 1..=p {
+                for j in 1..=i {
+                    names.push(format!("{name}.{what}[{k},{i},{j}]"));
+                }
+            }
+        };
+        for block in &self.blocks {
+            let (name, p) = (block.name.as_str(), block.dim);
+            for k in 1..=block.copies {
+                match block.family {
+                    Family::Dirichlet => {
+                        names.extend((1..=p).map(|j| format!("{name}.alpha[{j}]")));
+                    }
+                    Family::NormalWishart => {
+                        names.push(format!("{name}.beta[{k}]"));
+                        names.push(format!("{name}.nu[{k}]"));
+                        names.extend((1..=p).map(|j| format!("{name}.m[{k},{j}]")));
+                        triangle(name, "W_inverse", k, p, &mut names);
+                    }
+                    Family::MvNormal => {
+                        names.extend((1..=p).map(|j| format!("{name}.m[{k},{j}]")));
+                        triangle(name, "S", k, p, &mut names);
+                    }
+                    Family::Gamma => {
+                        names.push(format!("{name}.a[{k}]"));
+                        names.push(format!("{name}.b[{k}]"));
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// Copies `from` to `to` with components reordered: new component `k` is old `order[k]`.
+    pub fn permute(&self, order: &[usize], from: &[f64], to: &mut [f64]) {
+        for block in &self.blocks {
+            let size = match block.family {
+                Family::Dirichlet => 1,
+                family => family.parameters(block.dim),
+            };
+            for (k, &old) in order.iter().enumerate() {
+                let (new_at, old_at) = (block.offset + k * size, block.offset + old * size);
+                to[new_at..new_at + size].copy_from_slice(&from[old_at..old_at + size]);
+            }
+        }
+    }
+}
+
+/// A fitted variational posterior.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posterior {
+    layout: Arc<Layout>,
+    parameters: Vec<f64>,
+}
+
+impl Posterior {
+    /// A posterior from its flat parameters, whose number must be that of the layout.
+    pub fn new(layout: Arc<Layout>, parameters: Vec<f64>) -> Posterior {
+        assert_eq!(layout.len(), parameters.len(), "parameters must fill the layout");
+        Posterior { layout, parameters }
+    }
+
+    /// Which blocks it has.
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// The flat parameters, in the order of [`Layout::parameter_names`].
+    pub fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
+    fn slice(&self, name: &str, family: Family, copy: usize) -> Option<(usize, &[f64])> {
+        let block = self.layout.block(name).filter(|b| b.family == family && copy < b.copies)?;
+        let size = family.parameters(block.dim);
+        let at = block.offset + copy * size;
+        Some((block.dim, &self.parameters[at..at + size]))
+    }
+
+    /// The Dirichlet block of that name.
+    pub fn dirichlet(&self, name: &str) -> Option<Dirichlet<'_>> {
+        self.slice(name, Family::Dirichlet, 0).map(|(_, alpha)| Dirichlet::new(alpha))
+    }
+
+    /// Component `k` (0-based) of the Normal–Wishart block of that name.
+    pub fn normal_wishart(&self, name: &str, k: usize) -> Option<NormalWishart<'_>> {
+        self.slice(name, Family::NormalWishart, k).map(|(p, x)| NormalWishart::new(p, x))
+    }
+
+    /// Component `k` (0-based) of the multivariate Normal block of that name.
+    pub fn mv_normal(&self, name: &str, k: usize) -> Option<MvNormal<'_>> {
+        self.slice(name, Family::MvNormal, k).map(|(p, x)| MvNormal::new(p, x))
+    }
+
+    /// Component `k` (0-based) of the Gamma block of that name.
+    pub fn gamma(&self, name: &str, k: usize) -> Option<Gamma> {
+        self.slice(name, Family::Gamma, k).map(|(_, x)| Gamma::new(x[0], x[1]))
+    }
+
+    /// Posterior mean weights, from the block `pi` that every mixture has.
+    pub fn weights(&self) -> Vec<f64> {
+        self.dirichlet("pi").map_or_else(Vec::new, |d| d.mean())
+    }
+
+    /// The component numbers sorted by decreasing weight, ties by their order.
+    pub fn order_by_weight(&self) -> Vec<usize> {
+        let weights = self.weights();
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
+        order
+    }
+
+    /// The same posterior with new component `k` = old component `order[k]`.
+    pub fn permuted(&self, order: &[usize]) -> Posterior {
+        let mut parameters = self.parameters.clone();
+        self.layout.permute(order, &self.parameters, &mut parameters);
+        Posterior { layout: self.layout.clone(), parameters }
+    }
+}

@@ -1,3 +1,4 @@
 //! Variational Bayes with intervals whose coverage can be believed.
 
+pub mod posterior;
 pub mod special;

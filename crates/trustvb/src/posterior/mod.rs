@@ -1,0 +1,5 @@
+//! What a fit says about its parameters.
+
+pub mod marginal;
+
+pub use marginal::Marginal;

@@ -1,1 +1,3 @@
 //! Variational Bayes with intervals whose coverage can be believed.
+
+pub mod data;

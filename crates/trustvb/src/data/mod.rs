@@ -1,4 +1,4 @@
-//! Reads CSV files into data that the models can take without checking again.
+//! Reads CSV and Parquet files into data that the models can take without checking again.
 
 mod collinear;
 mod csv;
@@ -7,6 +7,9 @@ mod error;
 mod frame;
 mod lines;
 mod missing;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
 #[path = "parquet_disabled.rs"]
 mod parquet;
 mod read;

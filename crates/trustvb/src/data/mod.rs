@@ -17,6 +17,7 @@
 //! # Ok::<(), trustvb::data::DataError>(())
 //! ```
 
+mod centres;
 mod collinear;
 mod csv;
 mod dataset;
@@ -35,6 +36,7 @@ mod read;
 mod select;
 mod wording;
 
+pub use centres::read_centres;
 pub use csv::{read_csv, write_csv};
 pub use dataset::Dataset;
 pub use error::DataError;

@@ -1,0 +1,223 @@
+//! A response, a design matrix and groups of rows: what a mixture of regressions is fitted to.
+
+use std::borrow::Cow;
+
+use super::collinear::find_relation;
+use super::dataset::{check_columns, is_constant};
+use super::error::DataError;
+use super::frame::TextBuilder;
+
+/// Name of the column of ones.
+pub(super) const INTERCEPT: &str = "(Intercept)";
+
+/// Rows in groups; all rows of a group belong to one component.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grouped {
+    source: String,
+    response_name: String,
+    response: Vec<f64>,
+    design_names: Vec<String>,
+    design: Vec<Vec<f64>>,
+    groups: Vec<usize>,
+    /// None when every row is its own group.
+    labels: Option<Vec<String>>,
+    n_groups: usize,
+}
+
+impl Grouped {
+    /// Checks columns that are already in memory; `labels` names each row's group, and without it
+    /// every row is its own.
+    pub fn from_columns(
+        response_name: String,
+        response: Vec<f64>,
+        design_names: Vec<String>,
+        design: Vec<Vec<f64>>,
+        labels: Option<&[String]>,
+    ) -> Result<Self, DataError> {
+        let source = "the data".to_owned();
+        if design.is_empty() {
+            return Err(DataError::NoColumns { file: source, n_columns: 0 });
+        }
+        let mut names = vec![response_name];
+        names.extend(design_names);
+        let mut columns = vec![response];
+        columns.extend(design);
+        let mut names = check_columns(names, &columns)?;
+        let response = columns.remove(0);
+        let response_name = names.remove(0);
+        let n_rows = response.len();
+        let (groups, labels) = match labels {
+            None => ((0..n_rows).collect(), None),
+            Some(labels) => {
+                if labels.len() != n_rows {
+                    return Err(DataError::UnequalLengths {
+                        file: source,
+                        column: "group".to_owned(),
+                        expected: n_rows,
+                        found: labels.len(),
+                    });
+                }
+                let mut builder = TextBuilder::default();
+                if !labels.iter().all(|label| builder.push(label)) {
+                    return Err(DataError::TooLarge {
+                        file: source,
+                        n_rows,
+                        n_columns: columns.len(),
+                    });
+                }
+                let text = builder.finish();
+                let groups = text.codes().iter().map(|&code| code as usize).collect();
+                (groups, Some(text.levels().to_vec()))
+            }
+        };
+        Ok(Self::assemble(source, response_name, response, names, columns, groups, labels))
+    }
+
+    /// The formula has checked everything; this only assembles.
+    pub(super) fn assemble(
+        source: String,
+        response_name: String,
+        response: Vec<f64>,
+        design_names: Vec<String>,
+        design: Vec<Vec<f64>>,
+        groups: Vec<usize>,
+        labels: Option<Vec<String>>,
+    ) -> Self {
+        let n_groups = labels.as_ref().map_or(response.len(), Vec::len);
+        Grouped { source, response_name, response, design_names, design, groups, labels, n_groups }
+    }
+
+    /// What messages call the data: mostly the file.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Name of the response.
+    pub fn response_name(&self) -> &str {
+        &self.response_name
+    }
+
+    /// The response of each row.
+    pub fn response(&self) -> &[f64] {
+        &self.response
+    }
+
+    /// Names of the design's columns; `(Intercept)` comes first where there is one.
+    pub fn design_names(&self) -> &[String] {
+        &self.design_names
+    }
+
+    /// Values of the design's column `j`.
+    pub fn design_column(&self, j: usize) -> &[f64] {
+        &self.design[j]
+    }
+
+    /// Number of the design's columns.
+    pub fn n_columns(&self) -> usize {
+        self.design.len()
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.response.len()
+    }
+
+    /// The group of each row, numbered from 0 in order of first appearance.
+    pub fn groups(&self) -> &[usize] {
+        &self.groups
+    }
+
+    /// Number of groups: the units of the model.
+    pub fn n_groups(&self) -> usize {
+        self.n_groups
+    }
+
+    /// The group's label as in the file, or the row's number from 1 when rows are the groups.
+    pub fn group_label(&self, group: usize) -> Cow<'_, str> {
+        match &self.labels {
+            Some(labels) => Cow::Borrowed(&labels[group]),
+            None => Cow::Owned((group + 1).to_string()),
+        }
+    }
+
+    /// Rows in each group.
+    pub fn group_sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.n_groups];
+        self.groups.iter().for_each(|&group| sizes[group] += 1);
+        sizes
+    }
+
+    /// Checks that a mixture of `n_components` regressions makes sense: groups enough for the
+    /// components, rows enough in all and in each group, and a design of full rank.
+    pub fn check_for_mixture(
+        &self,
+        n_components: usize,
+        min_rows_per_group: usize,
+    ) -> Result<(), DataError> {
+        let file = || self.source.clone();
+        if self.n_groups < n_components {
+            return Err(DataError::TooFewUnits {
+                file: file(),
+                unit: if self.labels.is_some() { "group" } else { "row" },
+                n_units: self.n_groups,
+                n_components,
+            });
+        }
+        let sizes = self.group_sizes();
+        let mut small = (0..self.n_groups).filter(|&group| sizes[group] < min_rows_per_group);
+        if let Some(group) = small.next() {
+            return Err(DataError::SmallGroup {
+                file: file(),
+                group: self.group_label(group).into_owned(),
+                n_rows: sizes[group],
+                needed: min_rows_per_group,
+                others: small.count(),
+            });
+        }
+        let (n_rows, n_columns) = (self.n_rows(), self.n_columns());
+        if n_rows < n_columns {
+            return Err(DataError::TooFewRows {
+                file: file(),
+                n_rows,
+                n_columns,
+                needed: n_columns,
+            });
+        }
+        self.check_rank()
+    }
+
+    fn check_rank(&self) -> Result<(), DataError> {
+        let intercept = self.design_names.iter().position(|name| name == INTERCEPT);
+        let others: Vec<usize> = (0..self.n_columns()).filter(|&j| Some(j) != intercept).collect();
+        let useless: Vec<String> = others
+            .iter()
+            .filter(|&&j| {
+                let column = self.design_column(j);
+                // Beside an intercept any constant is one too many; alone, only zeros are.
+                is_constant(column) && (intercept.is_some() || column[0] == 0.0)
+            })
+            .map(|&j| self.design_names[j].clone())
+            .collect();
+        if !useless.is_empty() {
+            return Err(DataError::Constant {
+                file: self.source.clone(),
+                columns: useless,
+                n_rows: self.n_rows(),
+            });
+        }
+        let columns: Vec<&[f64]> = others.iter().map(|&j| self.design_column(j)).collect();
+        match find_relation(&columns, intercept.is_some()) {
+            None => Ok(()),
+            Some(relation) => Err(DataError::Collinear {
+                file: self.source.clone(),
+                columns: relation
+                    .columns
+                    .iter()
+                    .map(|&j| self.design_names[others[j]].clone())
+                    .collect(),
+                n_columns: self.n_columns(),
+                rank: relation.rank + usize::from(intercept.is_some()),
+            }),
+        }
+    }
+}

@@ -26,6 +26,8 @@
 //! All text is escaped, values that are not finite leave gaps, and an empty figure says so:
 //! nothing that data can hold makes a figure fail.
 
+mod calibration;
+mod clusters;
 mod coverage;
 mod density;
 mod grid;
@@ -36,6 +38,8 @@ mod svg;
 mod text;
 mod theme;
 
+pub use calibration::{CalibrationFigure, CalibrationRow};
+pub use clusters::{ClusterEllipse, ClusterPoint, ClustersFigure, ClustersPanel};
 pub use coverage::{CoverageCurve, CoverageFigure, CoveragePanel};
 pub use density::{DensityCurve, DensityFigure, DensityPanel};
 pub use grid::Grid;

@@ -1,0 +1,279 @@
+//! Puts panels into rows and columns with aligned plotting areas, one legend, a title and a caption.
+
+use crate::panel::{LegendMark, Margins, Panel, Rect};
+use crate::svg::Element;
+use crate::text;
+use crate::theme::{FONT_FAMILY, LABEL_SIZE, Paint, StyleBook, TICK_SIZE, TITLE_SIZE, style_sheet};
+
+const PADDING: f64 = 16.0;
+const COLUMN_GAP: f64 = 20.0;
+const ROW_GAP: f64 = 14.0;
+const LEGEND_LINE: f64 = 20.0;
+const LEGEND_MARK: f64 = 26.0;
+const LEAST_WIDTH: f64 = 340.0;
+
+/// A figure made of panels.
+///
+/// ```
+/// use trustvb_report::{CoveragePanel, Grid};
+///
+/// let (first, second) = (CoveragePanel::default(), CoveragePanel::default());
+/// let svg = Grid::new("Two panels").place(0, 0, &first).place(0, 1, &second).render();
+/// assert!(svg.starts_with("<svg"));
+/// ```
+pub struct Grid<'a> {
+    title: String,
+    caption: String,
+    cells: Vec<Cell<'a>>,
+}
+
+struct Cell<'a> {
+    panel: &'a dyn Panel,
+    row: usize,
+    column: usize,
+    row_span: usize,
+}
+
+impl<'a> Grid<'a> {
+    /// An empty figure; an empty title takes no room.
+    pub fn new(title: impl Into<String>) -> Self {
+        Grid { title: title.into(), caption: String::new(), cells: Vec::new() }
+    }
+
+    /// Sets the text under the figure, to which panels may add their notes.
+    pub fn caption(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+
+    /// Puts a panel at a row and a column, both counted from 0.
+    pub fn place(self, row: usize, column: usize, panel: &'a dyn Panel) -> Self {
+        self.place_tall(row, column, 1, panel)
+    }
+
+    /// Puts a panel over `row_span` rows.
+    pub fn place_tall(
+        mut self,
+        row: usize,
+        column: usize,
+        row_span: usize,
+        panel: &'a dyn Panel,
+    ) -> Self {
+        self.cells.push(Cell { panel, row, column, row_span: row_span.max(1) });
+        self
+    }
+
+    /// Fills rows of `columns` panels each, from left to right.
+    pub fn flow<P: Panel>(mut self, panels: &'a [P], columns: usize) -> Self {
+        let columns = columns.max(1);
+        for (i, panel) in panels.iter().enumerate() {
+            self = self.place(i / columns, i % columns, panel);
+        }
+        self
+    }
+
+    /// The figure as an SVG document.
+    pub fn render(&self) -> String {
+        let styles = StyleBook::new(self.cells.iter().flat_map(|cell| cell.panel.series()));
+        let layout = Layout::of(&self.cells);
+        let width = layout.width.max(LEAST_WIDTH);
+        let room = width - 2.0 * PADDING;
+
+        let mut body = Element::group();
+        let mut y = PADDING;
+        for line in text::wrap(&self.title, TITLE_SIZE * 1.07, room, 3) {
+            y += TITLE_SIZE;
+            body.push(Element::text(PADDING, y, TITLE_SIZE, line).fill(Paint::Text).bold());
+            y += 5.0;
+        }
+        y += self.draw_legend(&mut body, &styles, room, y);
+        // Empty space left of a short figure would look lopsided.
+        let indent = (width - layout.width) / 2.0;
+        for cell in &self.cells {
+            let plot = layout.plot(cell, indent, y);
+            body.push(cell.panel.draw(plot, &styles));
+        }
+        y += layout.height;
+        if self.cells.is_empty() {
+            y += 40.0;
+            let empty = Element::text(width / 2.0, y, LABEL_SIZE, "nothing to show");
+            body.push(empty.anchor("middle").fill(Paint::Muted));
+            y += 30.0;
+        }
+        let caption = self.full_caption();
+        let lines = text::wrap(&caption, TICK_SIZE, room, 8);
+        if !lines.is_empty() {
+            y += 6.0;
+        }
+        for line in lines {
+            y += TICK_SIZE + 3.5;
+            body.push(Element::text(PADDING, y, TICK_SIZE, line).fill(Paint::Muted));
+        }
+        self.document(width, (y + PADDING).ceil(), &caption, body)
+    }
+
+    fn document(&self, width: f64, height: f64, caption: &str, body: Element) -> String {
+        let width = width.ceil();
+        let title = if self.title.is_empty() { "trustvb figure" } else { &self.title };
+        let mut description: Vec<String> = self.cells.iter().map(|c| c.panel.describe()).collect();
+        description.push(caption.to_string());
+        description.retain(|sentence| !sentence.is_empty());
+        let svg = Element::new("svg")
+            .attr("xmlns", "http://www.w3.org/2000/svg")
+            .attr("class", "tvb")
+            .attr("role", "img")
+            .num("width", width)
+            .num("height", height)
+            .attr("viewBox", format!("0 0 {width} {height}"))
+            .attr("font-family", FONT_FAMILY)
+            .child(Element::new("title").content(title))
+            .child(Element::new("desc").content(description.join(" ")))
+            .child(style_sheet())
+            .child(Element::rect(0.0, 0.0, width, height).fill(Paint::Background))
+            .child(body);
+        svg.write()
+    }
+
+    fn full_caption(&self) -> String {
+        let mut parts = vec![self.caption.clone()];
+        parts.extend(self.cells.iter().filter_map(|cell| cell.panel.note()));
+        parts.retain(|part| !part.is_empty());
+        parts.dedup();
+        parts.join(" ")
+    }
+
+    /// Draws the legend from `top` downwards and returns the height it took.
+    fn draw_legend(&self, body: &mut Element, styles: &StyleBook, room: f64, top: f64) -> f64 {
+        if styles.entries().is_empty() {
+            return 6.0;
+        }
+        let names: Vec<String> = styles
+            .entries()
+            .iter()
+            .map(|(name, _)| text::shorten(name, LABEL_SIZE, room - LEGEND_MARK - 8.0))
+            .collect();
+        let widths: Vec<f64> = names
+            .iter()
+            .map(|name| LEGEND_MARK + 7.0 + text::width(name, LABEL_SIZE) + 18.0)
+            .collect();
+        let places = flow(&widths, room + 18.0);
+        let lines = places.last().map_or(0, |(_, line)| line + 1);
+        for (i, (name, style)) in styles.entries().iter().enumerate() {
+            let (x, line) = places[i];
+            let (x, y) = (PADDING + x, top + 12.0 + line as f64 * LEGEND_LINE);
+            let mark = self
+                .cells
+                .iter()
+                .find(|cell| cell.panel.series().contains(name))
+                .map_or(LegendMark::Line, |cell| cell.panel.legend_mark());
+            let (left, right, middle) = (x, x + LEGEND_MARK, x + LEGEND_MARK / 2.0);
+            match mark {
+                LegendMark::Line => {
+                    let line = Element::line(left, y, right, y).stroke(style.paint, 2.2);
+                    body.push(line.dash(style.dash));
+                    body.push(style.marker.draw(middle, y, 3.4, style.paint));
+                }
+                LegendMark::Marker => {
+                    body.push(
+                        Element::line(left + 3.0, y, right - 3.0, y).stroke(style.paint, 1.6),
+                    );
+                    body.push(style.marker.draw(middle, y, 3.8, style.paint));
+                }
+                LegendMark::Box => {
+                    let swatch = Element::rect(middle - 7.0, y - 5.0, 14.0, 10.0).fill(style.paint);
+                    body.push(swatch.attr("fill-opacity", "0.35").stroke(style.paint, 1.4));
+                }
+            }
+            let label =
+                Element::text(right + 7.0, y + LABEL_SIZE * 0.36, LABEL_SIZE, names[i].clone());
+            body.push(label.fill(Paint::Text));
+        }
+        lines as f64 * LEGEND_LINE + 8.0
+    }
+}
+
+/// Places items of the given widths from left to right, starting a new line when one is full.
+pub(crate) fn flow(widths: &[f64], room: f64) -> Vec<(f64, usize)> {
+    let (mut x, mut line) = (0.0, 0);
+    widths
+        .iter()
+        .map(|width| {
+            if x > 0.0 && x + width > room {
+                x = 0.0;
+                line += 1;
+            }
+            let place = (x, line);
+            x += width;
+            place
+        })
+        .collect()
+}
+
+struct Layout {
+    /// Left edge and width of each column's plotting area.
+    columns: Vec<(f64, f64)>,
+    /// Upper edge and height of each row's plotting area.
+    rows: Vec<(f64, f64)>,
+    width: f64,
+    height: f64,
+}
+
+impl Layout {
+    fn of(cells: &[Cell]) -> Self {
+        let n_columns = cells.iter().map(|c| c.column + 1).max().unwrap_or(0);
+        let n_rows = cells.iter().map(|c| c.row + c.row_span).max().unwrap_or(0);
+        let mut widths = vec![0.0f64; n_columns];
+        let mut heights = vec![0.0f64; n_rows];
+        for cell in cells {
+            let (width, height) = cell.panel.size();
+            widths[cell.column] = widths[cell.column].max(width);
+            let share = if cell.row_span == 1 { height } else { 0.0 };
+            heights[cell.row] = heights[cell.row].max(share);
+        }
+        for cell in cells.iter().filter(|cell| cell.row_span > 1) {
+            let rows = cell.row..cell.row + cell.row_span;
+            let missing = cell.panel.size().1 - heights[rows.clone()].iter().sum::<f64>();
+            for row in rows {
+                heights[row] += missing.max(0.0) / cell.row_span as f64;
+            }
+        }
+        let mut around_columns = vec![Margins::default(); n_columns];
+        let mut around_rows = vec![Margins::default(); n_rows];
+        for cell in cells {
+            let last = cell.row + cell.row_span - 1;
+            let height = heights[cell.row..=last].iter().sum();
+            let margins = cell.panel.margins(widths[cell.column], height);
+            let column = &mut around_columns[cell.column];
+            column.left = column.left.max(margins.left);
+            column.right = column.right.max(margins.right);
+            around_rows[cell.row].top = around_rows[cell.row].top.max(margins.top);
+            around_rows[last].bottom = around_rows[last].bottom.max(margins.bottom);
+        }
+        let mut x = PADDING;
+        let mut columns = Vec::new();
+        for (width, margins) in widths.iter().zip(&around_columns) {
+            if !columns.is_empty() {
+                x += COLUMN_GAP;
+            }
+            columns.push((x + margins.left, *width));
+            x += margins.left + width + margins.right;
+        }
+        let mut y = 0.0;
+        let mut rows = Vec::new();
+        for (height, margins) in heights.iter().zip(&around_rows) {
+            if !rows.is_empty() {
+                y += ROW_GAP;
+            }
+            rows.push((y + margins.top, *height));
+            y += margins.top + height + margins.bottom;
+        }
+        Layout { columns, rows, width: x + PADDING, height: y }
+    }
+
+    fn plot(&self, cell: &Cell, indent: f64, top: f64) -> Rect {
+        let (x, width) = self.columns[cell.column];
+        let (y, _) = self.rows[cell.row];
+        let (last_y, last_height) = self.rows[cell.row + cell.row_span - 1];
+        Rect { x: x + indent, y: y + top, width, height: last_y + last_height - y }
+    }
+}

@@ -1,0 +1,57 @@
+//! Figures of trustvb: plain numbers in, an SVG document out, and PNG drawn the same on every machine.
+//!
+//! Each figure is a struct with documented fields and a `render` method. Its panels can be put
+//! together in other ways with a [`Grid`]; [`save`] writes `.svg` or `.png` by the file's name.
+//!
+//! ```
+//! use trustvb_report::{CoverageCurve, CoverageFigure, CoveragePanel};
+//!
+//! let curve = CoverageCurve {
+//!     method: "anchored".into(),
+//!     omega: vec![1.0, 0.5, 0.25],
+//!     coverage: vec![0.63, 0.82, 0.96],
+//!     se: vec![0.022, 0.017, 0.009],
+//!     chosen: Some(0.27),
+//! };
+//! let panel = CoveragePanel {
+//!     functional: "pi[1]".into(),
+//!     levels: vec![0.95],
+//!     curves: vec![curve],
+//!     omega_min: None,
+//! };
+//! let svg = CoverageFigure { panels: vec![panel], ..Default::default() }.render();
+//! assert!(svg.contains("pi[1]"));
+//! ```
+//!
+//! All text is escaped, values that are not finite leave gaps, and an empty figure says so:
+//! nothing that data can hold makes a figure fail.
+
+mod boxes;
+mod calibration;
+mod category;
+mod clusters;
+mod coverage;
+mod density;
+mod dots;
+mod forest;
+mod grid;
+mod panel;
+mod png;
+mod scale;
+mod svg;
+mod text;
+mod theme;
+
+pub use boxes::{BoxFigure, BoxGroup, BoxPanel, BoxSummary};
+pub use calibration::{CalibrationFigure, CalibrationRow};
+pub use clusters::{ClusterEllipse, ClusterPoint, ClustersFigure, ClustersPanel};
+pub use coverage::{CoverageCurve, CoverageFigure, CoveragePanel};
+pub use density::{DensityCurve, DensityFigure, DensityPanel};
+pub use dots::{Dot, DotsFigure, DotsGroup, DotsPanel};
+pub use forest::{ForestFigure, ForestInterval, ForestPanel, ForestQuantity};
+pub use grid::Grid;
+pub use panel::{LegendMark, Margins, Panel, Rect};
+pub use png::{FigureError, render_png, save};
+pub use scale::{Scale, Tick};
+pub use svg::Element;
+pub use theme::{Marker, Paint, SeriesStyle, StyleBook};

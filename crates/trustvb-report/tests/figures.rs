@@ -1,0 +1,295 @@
+//! Every figure as a document: well-formed, safe and finite whatever the numbers and names are.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use roxmltree::Document;
+use trustvb_report::*;
+
+const NASTY: [f64; 8] =
+    [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e308, -1e308, 5e-324];
+const HOSTILE: &str = "<script>alert('x')</script>\"&\u{0}\u{1b}]]>";
+
+/// Every figure, its numbers taken in turn from `values`, its names all `name`.
+fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
+    let mut next = values.iter().copied().cycle();
+    let mut take = || next.next().unwrap_or(f64::NAN);
+    let text = || name.to_string();
+    let n = values.len();
+
+    let mut coverage_panel = || CoveragePanel {
+        functional: text(),
+        levels: vec![take(), 0.95],
+        curves: (0..2)
+            .map(|_| CoverageCurve {
+                method: text(),
+                omega: (0..n).map(|_| take()).collect(),
+                coverage: (0..n).map(|_| take()).collect(),
+                se: (0..n / 2).map(|_| take()).collect(),
+                chosen: Some(take()),
+            })
+            .collect(),
+        omega_min: Some(take()),
+    };
+    let coverage = vec![coverage_panel(), coverage_panel()];
+    let mut density_panel = || DensityPanel {
+        functional: text(),
+        curves: (0..3)
+            .map(|_| DensityCurve {
+                method: text(),
+                x: (0..n).map(|_| take()).collect(),
+                y: (0..n).map(|_| take()).collect(),
+                lower: take(),
+                upper: take(),
+                estimate: take(),
+            })
+            .collect(),
+        truth: Some(take()),
+    };
+    let density = vec![density_panel(), density_panel()];
+    let clusters = ClustersPanel {
+        title: text(),
+        x_name: text(),
+        y_name: text(),
+        points: (0..n)
+            .map(|i| ClusterPoint { x: take(), y: take(), component: i, responsibility: take() })
+            .collect(),
+        ellipses: (0..n)
+            .map(|i| ClusterEllipse {
+                component: i,
+                centre: [take(), take()],
+                covariance: [[take(), take()], [take(), take()]],
+                level: take(),
+            })
+            .collect(),
+    };
+    let interval = |values: [f64; 3]| ForestInterval {
+        method: text(),
+        estimate: values[0],
+        lower: values[1],
+        upper: values[2],
+    };
+    let forest = ForestPanel {
+        title: text(),
+        x_label: text(),
+        quantities: (0..n)
+            .map(|_| ForestQuantity {
+                name: text(),
+                intervals: vec![interval([take(), take(), take()]); 2],
+                truth: Some(take()),
+            })
+            .collect(),
+        reference: Some(take()),
+    };
+    let dots = DotsPanel {
+        title: text(),
+        y_label: text(),
+        x_label: text(),
+        groups: (0..n)
+            .map(|_| DotsGroup {
+                name: text(),
+                dots: vec![Dot { series: text(), value: take(), lower: take(), upper: take() }],
+            })
+            .collect(),
+        nominal: Some(take()),
+    };
+    let mut boxes = |log| BoxPanel {
+        title: text(),
+        y_label: text(),
+        x_label: text(),
+        groups: (0..n)
+            .map(|_| BoxGroup {
+                name: text(),
+                boxes: vec![BoxSummary {
+                    series: text(),
+                    min: take(),
+                    q1: take(),
+                    median: take(),
+                    q3: take(),
+                    max: take(),
+                }],
+            })
+            .collect(),
+        log,
+        reference: Some(take()),
+    };
+    let boxes = vec![boxes(false), boxes(true)];
+    let rows = density
+        .iter()
+        .zip(&coverage)
+        .map(|(d, c)| CalibrationRow { density: d.clone(), coverage: c.clone() })
+        .collect();
+    let (title, caption) = (text(), text());
+    let calibration = CalibrationFigure {
+        title: text(),
+        caption: text(),
+        clusters: Some(clusters.clone()),
+        rows,
+    };
+    vec![
+        ("calibration", calibration.render()),
+        ("coverage", CoverageFigure { title, caption, panels: coverage, columns: 0 }.render()),
+        ("density", DensityFigure { panels: density, ..Default::default() }.render()),
+        ("clusters", ClustersFigure { panel: clusters, ..Default::default() }.render()),
+        ("forest", ForestFigure { panels: vec![forest], ..Default::default() }.render()),
+        ("dots", DotsFigure { panels: vec![dots], ..Default::default() }.render()),
+        ("boxes", BoxFigure { panels: boxes, ..Default::default() }.render()),
+    ]
+}
+
+fn empty_figures() -> Vec<(&'static str, String)> {
+    vec![
+        ("calibration", CalibrationFigure::default().render()),
+        ("coverage", CoverageFigure::default().render()),
+        ("density", DensityFigure::default().render()),
+        ("clusters", ClustersFigure::default().render()),
+        ("forest", ForestFigure::default().render()),
+        ("dots", DotsFigure::default().render()),
+        ("boxes", BoxFigure::default().render()),
+        ("grid", Grid::new("").render()),
+    ]
+}
+
+/// Fails unless the text is a figure that any renderer can draw.
+fn check(what: &str, svg: &str) {
+    let document = Document::parse(svg).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let root = document.root_element();
+    assert_eq!(root.tag_name().name(), "svg");
+    assert_eq!(root.attribute("role"), Some("img"));
+    let names: Vec<_> =
+        root.children().filter(|c| c.is_element()).map(|c| c.tag_name().name()).collect();
+    assert_eq!(names[..2], ["title", "desc"], "{what}");
+    for node in document.descendants().filter(|node| node.is_element()) {
+        assert_ne!(node.tag_name().name(), "script", "{what}");
+        for attribute in node.attributes() {
+            let (name, value) = (attribute.name(), attribute.value());
+            assert!(!name.starts_with("on"), "{what}: {name}");
+            assert!(!value.contains("NaN") && !value.contains("inf"), "{what}: {name}={value}");
+        }
+        let text = node.text().unwrap_or_default();
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{what}: {text}");
+    }
+}
+
+#[test]
+fn figures_of_ordinary_numbers_are_well_formed() {
+    for (what, svg) in every_figure(&[0.1, 0.4, 0.7, 0.9, 0.95], "mu[1,waiting]") {
+        check(what, &svg);
+        assert!(svg.contains("mu[1,waiting]"), "{what}");
+    }
+}
+
+#[test]
+fn figures_survive_nasty_numbers_and_names() {
+    for (what, svg) in every_figure(&NASTY, HOSTILE) {
+        check(what, &svg);
+        assert!(!svg.contains("<script"), "{what}");
+    }
+    for value in NASTY {
+        every_figure(&[value], "h").iter().for_each(|(what, svg)| check(what, svg));
+    }
+}
+
+#[test]
+fn empty_figures_say_so() {
+    for (what, svg) in empty_figures().into_iter().chain(every_figure(&[], "")) {
+        check(what, &svg);
+        render_png(&svg, 0.5).unwrap();
+    }
+    for (what, svg) in empty_figures() {
+        assert!(svg.contains("nothing to show"), "{what}");
+    }
+}
+
+#[test]
+fn the_same_numbers_give_the_same_document() {
+    let figures = || every_figure(&[0.2, 0.5, 0.8], "pi[1]");
+    assert_eq!(figures(), figures());
+}
+
+#[test]
+fn a_method_looks_the_same_in_every_panel() {
+    let panel = |methods: &[&str]| DotsPanel {
+        groups: vec![DotsGroup {
+            name: "g".into(),
+            dots: methods
+                .iter()
+                .map(|m| Dot { series: (*m).into(), value: 0.9, lower: 0.8, upper: 1.0 })
+                .collect(),
+        }],
+        ..Default::default()
+    };
+    let panels = vec![panel(&["mine", "tvb"]), panel(&["tvb", "yours", "mine"])];
+    let svg = DotsFigure { panels, ..Default::default() }.render();
+    let document = Document::parse(&svg).unwrap();
+    let texts: Vec<_> = document
+        .descendants()
+        .filter(|n| n.has_tag_name(("http://www.w3.org/2000/svg", "text")))
+        .filter_map(|n| n.text())
+        .collect();
+    for name in ["mine", "tvb", "yours"] {
+        assert_eq!(texts.iter().filter(|t| **t == name).count(), 1, "{name} in the legend once");
+    }
+}
+
+#[test]
+fn a_png_has_the_size_of_its_figure() {
+    for (what, svg) in every_figure(&[0.1, 0.4, 0.7, 0.9], "pi[1]") {
+        let document = Document::parse(&svg).unwrap();
+        let side = |name| document.root_element().attribute(name).unwrap().parse::<u32>().unwrap();
+        let png = render_png(&svg, 2.0).unwrap();
+        assert_eq!(&png[1..4], b"PNG");
+        let stored = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        assert_eq!((stored(16), stored(20)), (2 * side("width"), 2 * side("height")), "{what}");
+    }
+}
+
+#[test]
+fn text_is_drawn_into_a_png() {
+    let png = |title: &str| render_png(&Grid::new(title).render(), 1.0).unwrap();
+    assert_ne!(png("coverage of ω"), png("coverage of π"));
+}
+
+#[test]
+fn impossible_pictures_are_errors() {
+    let svg = Grid::new("x").render();
+    for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e4] {
+        let error = render_png(&svg, scale).unwrap_err();
+        assert!(matches!(error, FigureError::Size { .. }), "{scale}: {error}");
+    }
+    assert!(matches!(render_png("not svg", 1.0), Err(FigureError::Svg(_))));
+}
+
+#[test]
+fn saving_goes_by_the_extension() {
+    let folder = tempfile::tempdir().unwrap();
+    let svg = Grid::new("x").render();
+    let at = |name: &str| folder.path().join(name);
+    save(&at("a.svg"), &svg).unwrap();
+    save(&at("a.PNG"), &svg).unwrap();
+    assert_eq!(std::fs::read_to_string(at("a.svg")).unwrap(), svg);
+    assert_eq!(&std::fs::read(at("a.PNG")).unwrap()[1..4], b"PNG");
+    for name in ["a.pdf", "a", ".svg"] {
+        let message = save(&at(name), &svg).unwrap_err().to_string();
+        assert!(message.contains(".svg or .png"), "{message}");
+    }
+    let error = save(&at("missing/a.svg"), &svg).unwrap_err();
+    assert!(error.to_string().contains("a.svg"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
+    assert!(save(Path::new(""), &svg).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_numbers_break_a_figure(values in prop::collection::vec(any::<f64>(), 0..9), name in ".{0,40}") {
+        for (what, svg) in every_figure(&values, &name) {
+            let document = Document::parse(&svg);
+            prop_assert!(document.is_ok(), "{what}: {document:?}");
+            for attribute in document.unwrap().descendants().flat_map(|n| n.attributes()) {
+                let value = attribute.value();
+                prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{what}: {value}");
+            }
+        }
+    }
+}

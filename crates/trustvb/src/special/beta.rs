@@ -137,6 +137,11 @@ pub(crate) fn tails(a: f64, b: f64, x: f64, y: f64) -> (f64, f64) {
     if y <= 0.0 {
         return (1.0, 0.0);
     }
+    if a > b && b > LARGE_SHAPE {
+        // The two terms of the tail integrand's exponent would cancel for a ≫ b.
+        let (sf, cdf) = tails(b, a, y, x);
+        return (cdf, sf);
+    }
     // a·y − b·x = a − (a+b)x is positive below the mean.
     let lean = a * y - b * x;
     let kernel = ln_kernel(a, b, x, y).exp();

@@ -1,10 +1,12 @@
 //! Variational Bayes with intervals whose coverage can be believed.
 
+pub mod backend;
 pub mod data;
 pub mod fit;
 pub mod linalg;
 pub mod model;
 pub mod posterior;
 pub mod random;
+pub mod resample;
 mod simd;
 pub mod special;

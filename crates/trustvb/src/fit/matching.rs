@@ -1,14 +1,13 @@
 //! Which component of one fit is which component of another: an assignment problem.
 
-use crate::model::Model;
 use crate::posterior::Posterior;
 
 /// The order of `fit`'s components that resembles `reference` most: new `k` = old `order[k]`.
-pub fn match_components(model: &dyn Model, reference: &Posterior, fit: &Posterior) -> Vec<usize> {
-    let k = model.n_components();
+pub fn match_components(reference: &Posterior, fit: &Posterior) -> Vec<usize> {
+    let k = reference.layout().n_components;
     let cost: Vec<f64> = (0..k * k)
         .map(|at| {
-            let d = model.distance(reference, at / k, fit, at % k);
+            let d = reference.distance(at / k, fit, at % k);
             // A distance beyond all others must not drown the rest of the sum.
             if d.is_finite() { d.min(1e12) } else { 1e12 }
         })

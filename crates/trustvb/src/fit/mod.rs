@@ -4,11 +4,15 @@ mod anderson;
 mod driver;
 mod influence;
 mod matching;
+mod path;
 mod start;
 
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
+pub use path::{
+    Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode, fit_path,
+};
 pub(crate) use start::{Clusterable, centres_by_k_means};
 
 use crate::model::{Degenerate, Model};

@@ -82,8 +82,6 @@ pub trait Model: Send + Sync {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64>;
-    /// Squared distance between component `i` of `a` and component `j` of `b`, for matching.
-    fn distance(&self, a: &Posterior, i: usize, b: &Posterior, j: usize) -> f64;
 }
 
 /// Working memory of one fit; see [`Model`].
@@ -95,6 +93,8 @@ pub trait Sweeper {
     fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate>;
     /// The state after one E-step from `q(θ)` with the prior's spread around given centres.
     fn start(&mut self, omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate>;
+    /// The state after one E-step from a whole `q(θ)` of this model.
+    fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate>;
     /// One sweep: `q(θ)` from `state`, then the E-step into `next`. Returns the bound at that
     /// `q(θ)` and its best `q(Z)`, (M2).
     fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate>;

@@ -5,6 +5,7 @@
 //! and one flat vector of parameters, in the data's own units, which is also a row of a table.
 
 mod dirichlet;
+mod distance;
 mod gamma;
 mod marginal;
 mod mv_normal;

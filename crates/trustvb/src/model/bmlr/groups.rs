@@ -67,7 +67,7 @@ impl Units {
     }
 
     /// `T^-1 β`: a difference of coefficients, in the model's units.
-    pub(super) fn difference_from_data(&self, beta: &[f64]) -> Vec<f64> {
+    fn difference_from_data(&self, beta: &[f64]) -> Vec<f64> {
         let mut b: Vec<f64> =
             beta.iter().zip(&self.scale).map(|(b, s)| b * s / self.scale_y).collect();
         if let Some(i) = self.intercept {
@@ -88,24 +88,28 @@ impl Units {
 
     /// `T S Tᵀ`, packed.
     pub(super) fn covariance_to_data(&self, s: &[f64]) -> Vec<f64> {
-        let p = self.scale.len();
-        // Rows of (T S)ᵀ, then T applied to each of its columns.
-        let half: Vec<Vec<f64>> = (0..p)
-            .map(|j| {
-                let column: Vec<f64> = (0..p).map(|i| s[packed_index(i, j)]).collect();
-                self.difference_to_data(&column)
-            })
-            .collect();
-        let mut out = vec![0.0; packed_len(p)];
-        for i in 0..p {
-            let row: Vec<f64> = half.iter().map(|column| column[i]).collect();
-            let full = self.difference_to_data(&row);
-            for j in 0..=i {
-                out[packed_index(i, j)] = full[j];
-            }
-        }
-        out
+        both_sides(self.scale.len(), s, |x| self.difference_to_data(x))
     }
+
+    /// `T^-1 S T^-T`, packed.
+    pub(super) fn covariance_from_data(&self, s: &[f64]) -> Vec<f64> {
+        both_sides(self.scale.len(), s, |x| self.difference_from_data(x))
+    }
+}
+
+/// `A S Aᵀ` of a packed symmetric `S` and a linear map `A`.
+fn both_sides(p: usize, s: &[f64], map: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let columns: Vec<Vec<f64>> = (0..p)
+        .map(|j| map(&(0..p).map(|i| s[packed_index(i, j)]).collect::<Vec<f64>>()))
+        .collect();
+    let mut out = vec![0.0; packed_len(p)];
+    for i in 0..p {
+        let row = map(&columns.iter().map(|column| column[i]).collect::<Vec<f64>>());
+        for j in 0..=i {
+            out[packed_index(i, j)] = row[j];
+        }
+    }
+    out
 }
 
 /// Sufficient statistics of all groups: per group `J, y'y, X'y, X'X` (packed), in blocks of eight.
@@ -118,6 +122,7 @@ pub(super) struct Groups {
     pub(super) blocks: Vec<[f64; LANES]>,
     /// Typical size of each feature, for relative changes.
     pub(super) sizes: Vec<f64>,
+    /// `Σ X'X / Σ J`, in the model's units.
     mean_cross_product: Vec<f64>,
 }
 
@@ -186,11 +191,6 @@ impl Groups {
 
     pub(super) fn units(&self) -> &Units {
         &self.units
-    }
-
-    /// `Σ X'X / Σ J`, in the model's units.
-    pub(super) fn mean_cross_product(&self) -> &[f64] {
-        &self.mean_cross_product
     }
 
     pub(super) fn feature(&self, group: usize, feature: usize) -> f64 {

@@ -33,8 +33,7 @@ pub use prior::{BmlrPrior, Noise};
 use super::{Model, ModelError, Sweeper};
 use crate::data::Grouped;
 use crate::fit::centres_by_k_means;
-use crate::linalg::quadratic_form;
-use crate::posterior::{Family, Layout, Posterior};
+use crate::posterior::{Family, Layout};
 use groups::Groups;
 use std::sync::Arc;
 use update::BmlrSweeper;
@@ -117,15 +116,5 @@ impl Model for Bmlr {
     ) -> Vec<f64> {
         let scaled = centres_by_k_means(&self.groups, self.n_components, weights, rng);
         scaled.chunks_exact(self.p()).flat_map(|c| self.groups.units().to_data(c)).collect()
-    }
-
-    /// Mean squared difference of the two components' predictions over all rows.
-    fn distance(&self, a: &Posterior, i: usize, b: &Posterior, j: usize) -> f64 {
-        let (Some(a), Some(b)) = (a.mv_normal("beta", i), b.mv_normal("beta", j)) else {
-            return f64::INFINITY;
-        };
-        let shift: Vec<f64> = a.mean().iter().zip(b.mean()).map(|(x, y)| x - y).collect();
-        let shift = self.groups.units().difference_from_data(&shift);
-        quadratic_form(self.p(), self.groups.mean_cross_product(), &shift)
     }
 }

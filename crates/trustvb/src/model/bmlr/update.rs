@@ -261,6 +261,28 @@ impl Sweeper for BmlrSweeper<'_> {
         Ok(())
     }
 
+    fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
+        let units = self.model.groups.units();
+        let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
+        for (k, c) in self.components.iter_mut().enumerate() {
+            let (Some(beta), Some(tau), Some(alpha)) =
+                (posterior.mv_normal("beta", k), posterior.gamma("tau", k), alpha.get(k))
+            else {
+                return Err(Degenerate::NotFinite);
+            };
+            c.alpha = *alpha;
+            c.beta = units.from_data(beta.mean());
+            c.beta.extend(units.covariance_from_data(beta.covariance()));
+            c.tau = tau;
+            c.noise = posterior
+                .gamma("noise", k)
+                .map(|noise| Gamma::new(noise.a, noise.b / units.scale_y.powi(2)));
+        }
+        self.prepare();
+        self.e_step(state);
+        Ok(())
+    }
+
     fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
         self.update(omega, state)?;
         let kl = self.prepare();

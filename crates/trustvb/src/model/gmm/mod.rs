@@ -11,8 +11,8 @@ pub use update::Update;
 use super::{Model, ModelError, Sweeper};
 use crate::data::Dataset;
 use crate::fit::{Clusterable, centres_by_k_means};
-use crate::linalg::{invert_spd, packed_index, packed_len, quadratic_form};
-use crate::posterior::{Family, Layout, Posterior};
+use crate::linalg::{packed_index, packed_len};
+use crate::posterior::{Family, Layout};
 use rows::Rows;
 use std::sync::Arc;
 use update::GmmSweeper;
@@ -112,24 +112,6 @@ impl Model for Gmm {
             }
         }
         centres
-    }
-
-    /// Squared Mahalanobis distance of the means in the average of the two covariances.
-    fn distance(&self, a: &Posterior, i: usize, b: &Posterior, j: usize) -> f64 {
-        let p = self.p();
-        let (Some(a), Some(b)) =
-            (a.normal_wishart("mu_lambda", i), b.normal_wishart("mu_lambda", j))
-        else {
-            return f64::INFINITY;
-        };
-        let pooled: Vec<f64> = (a.w_inverse().iter().zip(b.w_inverse()))
-            .map(|(x, y)| 0.5 * (x / a.nu + y / b.nu))
-            .collect();
-        let shift: Vec<f64> = a.mean().iter().zip(b.mean()).map(|(x, y)| x - y).collect();
-        match invert_spd(p, &pooled) {
-            Ok((precision, _)) => quadratic_form(p, &precision, &shift),
-            Err(_) => f64::INFINITY,
-        }
     }
 }
 

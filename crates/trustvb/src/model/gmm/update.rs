@@ -302,6 +302,33 @@ impl Sweeper for GmmSweeper<'_> {
         Ok(())
     }
 
+    fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
+        let prior = self.loaded_prior()?;
+        let model = self.model;
+        let (p, triangle) = (model.p(), packed_len(model.p()));
+        let inverse_scale: Vec<f64> = model.scale.iter().map(|s| 1.0 / s).collect();
+        let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
+        let c = &mut self.components;
+        for k in 0..model.n_components {
+            let (Some(block), Some(alpha)) =
+                (posterior.normal_wishart("mu_lambda", k), alpha.get(k))
+            else {
+                return Err(Degenerate::NotFinite);
+            };
+            c.alpha[k] = *alpha;
+            c.beta[k] = block.beta;
+            c.nu[k] = block.nu;
+            for j in 0..p {
+                c.mean[k * p + j] = (block.mean()[j] - model.centre[j]) / model.scale[j];
+            }
+            let w_inverse = &mut c.w_inverse[k * triangle..(k + 1) * triangle];
+            scale_both_sides(block.w_inverse(), &inverse_scale, w_inverse);
+        }
+        self.prepare(&prior)?;
+        self.e_step(state);
+        Ok(())
+    }
+
     fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
         let prior = self.loaded_prior()?;
         self.sweep_with(&prior, omega, state, next)

@@ -1,0 +1,345 @@
+//! Fits of one replicate along a whole grid of ω, from ω = 1 downwards.
+
+use super::{Driver, FitOptions, Outcome, Start, Status, fit, match_components, permute_state};
+use crate::model::{Degenerate, Model, Sweeper};
+use crate::posterior::Posterior;
+use crate::random::{Purpose, stream};
+use serde::{Deserialize, Serialize};
+
+/// How components of a replicate are given their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Matching {
+    /// By resemblance to the full-data fit at the first ω, then by continuity along the path.
+    #[default]
+    Assignment,
+    /// By decreasing weight at every ω, the paper's rule.
+    Weight,
+}
+
+/// How a replicate's path begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplicateStart {
+    /// From the full-data fit; then each ω from the ones before it.
+    #[default]
+    Warm,
+    /// From this many k-means starts of the replicate's own; then each ω from the ones before it.
+    Restarts(usize),
+    /// Every ω from one k-means of the replicate, as the paper's code does.
+    ColdEveryOmega,
+}
+
+/// Everything about fits along a path but the data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathOptions {
+    /// How each fit iterates.
+    pub fit: FitOptions,
+    /// How components are numbered.
+    pub matching: Matching,
+    /// How replicates begin.
+    pub start: ReplicateStart,
+    /// Seed of random starts.
+    pub seed: u64,
+}
+
+/// How a stored fit ended; see [`Status`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+#[allow(missing_docs)]
+pub enum StatusCode {
+    Converged = 0,
+    Stalled = 1,
+    HitLimit = 2,
+    Degenerate = 3,
+}
+
+impl StatusCode {
+    /// From its number in a file.
+    pub fn from_number(number: i32) -> Option<StatusCode> {
+        [StatusCode::Converged, StatusCode::Stalled, StatusCode::HitLimit, StatusCode::Degenerate]
+            .into_iter()
+            .find(|code| *code as i32 == number)
+    }
+}
+
+impl From<&Status> for StatusCode {
+    fn from(status: &Status) -> StatusCode {
+        match status {
+            Status::Converged => StatusCode::Converged,
+            Status::Stalled => StatusCode::Stalled,
+            Status::HitLimit => StatusCode::HitLimit,
+            Status::Degenerate(_) => StatusCode::Degenerate,
+        }
+    }
+}
+
+/// The fits of one replicate: for each ω of the grid a row of posterior parameters (NaN when the
+/// fit is degenerate), its bound, sweeps and status.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathFits {
+    /// Flat posterior parameters, ω after ω.
+    pub parameters: Vec<f64>,
+    /// The bound.
+    pub bound: Vec<f64>,
+    /// Sweeps made.
+    pub sweeps: Vec<u32>,
+    /// How each fit ended.
+    pub status: Vec<StatusCode>,
+}
+
+impl PathFits {
+    fn with_capacity(n_omegas: usize, row: usize) -> PathFits {
+        PathFits {
+            parameters: Vec::with_capacity(n_omegas * row),
+            bound: Vec::with_capacity(n_omegas),
+            sweeps: Vec::with_capacity(n_omegas),
+            status: Vec::with_capacity(n_omegas),
+        }
+    }
+
+    fn push(&mut self, outcome: &Outcome, parameters: Option<&[f64]>, row: usize) {
+        match parameters {
+            Some(parameters) => self.parameters.extend_from_slice(parameters),
+            None => self.parameters.extend(std::iter::repeat_n(f64::NAN, row)),
+        }
+        self.bound.push(outcome.bound);
+        self.sweeps.push(outcome.sweeps as u32);
+        self.status.push(StatusCode::from(&outcome.status));
+    }
+}
+
+/// The full-data path, from which every replicate starts and to which it is matched.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// State at each ω.
+    pub states: Vec<Vec<f64>>,
+    /// Posterior at each ω.
+    pub posteriors: Vec<Posterior>,
+    /// Its fits, as they are stored.
+    pub fits: PathFits,
+}
+
+impl Reference {
+    /// Fits all units at the first ω from `start`, components by decreasing weight, then follows
+    /// the optimum down the grid.
+    pub fn new(
+        model: &dyn Model,
+        omegas: &[f64],
+        start: &Start,
+        options: &PathOptions,
+    ) -> Result<Reference, Degenerate> {
+        let first = fit(model, None, omegas[0], start, &options.fit, &mut |_| ())?;
+        let row = model.layout().len();
+        let mut reference = Reference {
+            states: vec![first.state],
+            posteriors: vec![first.posterior],
+            fits: PathFits::with_capacity(omegas.len(), row),
+        };
+        reference.fits.push(&first.outcome, Some(reference.posteriors[0].parameters()), row);
+        let mut walker = Walker::new(model);
+        walker.sweeper.load(None)?;
+        let cold = match (options.start, start) {
+            (ReplicateStart::ColdEveryOmega, Start::Centres(centres)) => Some(centres.clone()),
+            (ReplicateStart::ColdEveryOmega, Start::KMeans { seed, .. }) => {
+                Some(model.random_centres(None, &mut stream(*seed, Purpose::Start, 0)))
+            }
+            _ => None,
+        };
+        walker.remember(&reference.states[0]);
+        for &omega in &omegas[1..] {
+            let outcome = match &cold {
+                Some(centres) => walker.run_from_centres(omega, centres, &options.fit),
+                None => walker.run_from_history(omega, &options.fit),
+            };
+            let posterior = walker.posterior(omega, &outcome);
+            let (state, posterior) = match posterior {
+                Some(posterior) if options.matching == Matching::Weight => {
+                    let order = posterior.order_by_weight();
+                    (permute_state(model, &order, &walker.state), posterior.permuted(&order))
+                }
+                Some(posterior) => (walker.state.clone(), posterior),
+                None => {
+                    // A degenerate full-data fit leaves the previous one as start for replicates.
+                    reference.fits.push(&outcome, None, row);
+                    let last = reference.states.len() - 1;
+                    reference.states.push(reference.states[last].clone());
+                    reference.posteriors.push(reference.posteriors[last].clone());
+                    continue;
+                }
+            };
+            reference.fits.push(&outcome, Some(posterior.parameters()), row);
+            reference.states.push(state);
+            reference.posteriors.push(posterior);
+        }
+        Ok(reference)
+    }
+}
+
+/// Fits a replicate along the grid. `weights(i)` are its weights at grid point `i`; they are asked
+/// for once, at 0, unless `weights_change`.
+pub fn fit_path(
+    model: &dyn Model,
+    omegas: &[f64],
+    weights: &dyn Fn(usize) -> Vec<f64>,
+    weights_change: bool,
+    number: u64,
+    reference: &Reference,
+    options: &PathOptions,
+) -> PathFits {
+    let row = model.layout().len();
+    let mut fits = PathFits::with_capacity(omegas.len(), row);
+    let mut walker = Walker::new(model);
+    let mut loaded = Ok(());
+    let mut cold: Option<Vec<f64>> = None;
+    for (i, &omega) in omegas.iter().enumerate() {
+        let begins = i == 0 || weights_change;
+        if begins {
+            let w = weights(i);
+            loaded = walker.sweeper.load(Some(&w));
+            walker.forget();
+            if options.start == ReplicateStart::ColdEveryOmega {
+                let mut rng = stream(options.seed, Purpose::Start, number);
+                cold = Some(model.random_centres(Some(&w), &mut rng));
+            }
+        }
+        if let Err(why) = &loaded {
+            fits.push(&failed(why.clone()), None, row);
+            continue;
+        }
+        let outcome = match (&cold, options.start) {
+            (Some(centres), _) => walker.run_from_centres(omega, centres, &options.fit),
+            (None, ReplicateStart::Restarts(starts)) if begins => {
+                let w = weights(i);
+                let start = Start::KMeans { restarts: starts, seed: options.seed ^ (number << 20) };
+                match fit(model, Some(&w), omega, &start, &options.fit, &mut |_| ()) {
+                    Ok(fit) => {
+                        walker.state.copy_from_slice(&fit.state);
+                        fit.outcome
+                    }
+                    Err(why) => failed(why),
+                }
+            }
+            _ if begins || !walker.has_history() => {
+                walker.run_from(omega, &reference.states[i], &options.fit)
+            }
+            _ => walker.run_from_history(omega, &options.fit),
+        };
+        let Some(mut posterior) = walker.posterior(omega, &outcome) else {
+            fits.push(&outcome, None, row);
+            continue;
+        };
+        match options.matching {
+            Matching::Weight => posterior = posterior.permuted(&posterior.order_by_weight()),
+            Matching::Assignment if begins || cold.is_some() || !walker.has_history() => {
+                let order = match_components(&reference.posteriors[i], &posterior);
+                posterior = posterior.permuted(&order);
+                walker.state = permute_state(model, &order, &walker.state);
+            }
+            Matching::Assignment => {}
+        }
+        fits.push(&outcome, Some(posterior.parameters()), row);
+        walker.remember_current();
+    }
+    fits
+}
+
+fn failed(why: Degenerate) -> Outcome {
+    Outcome {
+        bound: f64::NAN,
+        sweeps: 0,
+        change: f64::INFINITY,
+        status: Status::Degenerate(why),
+        trace: Vec::new(),
+    }
+}
+
+/// A sweeper that walks down the grid and predicts where the next optimum will be.
+struct Walker<'a> {
+    sweeper: Box<dyn Sweeper + 'a>,
+    driver: Driver,
+    state: Vec<f64>,
+    /// The states at the grid points before, latest first.
+    history: [Vec<f64>; 3],
+    known: usize,
+}
+
+impl<'a> Walker<'a> {
+    fn new(model: &'a dyn Model) -> Walker<'a> {
+        let empty = vec![0.0; model.state_len()];
+        Walker {
+            sweeper: model.sweeper(),
+            driver: Driver::new(model),
+            state: empty.clone(),
+            history: [empty.clone(), empty.clone(), empty],
+            known: 0,
+        }
+    }
+
+    fn forget(&mut self) {
+        self.known = 0;
+    }
+
+    fn has_history(&self) -> bool {
+        self.known > 0
+    }
+
+    fn remember(&mut self, state: &[f64]) {
+        self.history.rotate_right(1);
+        self.history[0].copy_from_slice(state);
+        self.known = (self.known + 1).min(3);
+    }
+
+    fn remember_current(&mut self) {
+        let state = std::mem::take(&mut self.state);
+        self.remember(&state);
+        self.state = state;
+    }
+
+    fn run(&mut self, omega: f64, options: &FitOptions) -> Outcome {
+        self.driver.run(self.sweeper.as_mut(), omega, &mut self.state, options, &mut |_| ())
+    }
+
+    fn run_from(&mut self, omega: f64, state: &[f64], options: &FitOptions) -> Outcome {
+        self.state.copy_from_slice(state);
+        self.run(omega, options)
+    }
+
+    fn run_from_centres(
+        &mut self,
+        omega: f64,
+        centres: &[f64],
+        options: &FitOptions,
+    ) -> Outcome {
+        match self.sweeper.start(omega, centres, &mut self.state) {
+            Ok(()) => self.run(omega, options),
+            Err(why) => failed(why),
+        }
+    }
+
+    /// From the polynomial through the last states (the grid is even in log ω); if that is not a
+    /// feasible point, from the last state itself.
+    fn run_from_history(&mut self, omega: f64, options: &FitOptions) -> Outcome {
+        let [a, b, c] = &self.history;
+        for i in 0..self.state.len() {
+            self.state[i] = match self.known {
+                0 | 1 => a[i],
+                2 => 2.0 * a[i] - b[i],
+                _ => 3.0 * (a[i] - b[i]) + c[i],
+            };
+        }
+        let outcome = self.run(omega, options);
+        if self.known > 1 && outcome.bound.is_nan() {
+            let last = self.history[0].clone();
+            return self.run_from(omega, &last, options);
+        }
+        outcome
+    }
+
+    fn posterior(&mut self, omega: f64, outcome: &Outcome) -> Option<Posterior> {
+        if matches!(outcome.status, Status::Degenerate(_)) {
+            return None;
+        }
+        self.sweeper.posterior(omega, &self.state).ok()
+    }
+}

@@ -1,0 +1,251 @@
+//! Resamples as weights on units: made from (seed, design, replicate), or given by the user.
+
+use crate::random::{Purpose, index, stream};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How resamples are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Design {
+    /// Replicate 0 is all units; the others are bootstraps of all units.
+    Full,
+    /// Replicate 0 is a half sample X1; the others are bootstraps of the other half X2.
+    Split,
+}
+
+impl Design {
+    /// Its name in files and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Design::Full => "full",
+            Design::Split => "split",
+        }
+    }
+}
+
+/// Where weights come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resamples {
+    /// Drawn from a seed; with `fresh_splits` the half sample is drawn anew at each ω.
+    Drawn {
+        /// The seed.
+        seed: u64,
+        /// A new split, and new bootstraps, at every ω, as in the paper's studies.
+        fresh_splits: bool,
+    },
+    /// Given by the user.
+    Given(GivenResamples),
+}
+
+/// Resamples from a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GivenResamples {
+    /// Units of the half sample X1 (0-based), if there is one.
+    half: Option<Vec<u32>>,
+    /// Bootstraps of the other half.
+    split: Vec<Vec<u32>>,
+    /// Bootstraps of all units.
+    full: Vec<Vec<u32>>,
+}
+
+/// What is wrong with a file of resamples.
+#[derive(Debug, thiserror::Error)]
+pub enum ResampleError {
+    /// The file cannot be read.
+    #[error("{file}: {source}; give a CSV file with the columns role, replicate and units")]
+    Read {
+        /// The path.
+        file: String,
+        /// Why.
+        source: csv::Error,
+    },
+    /// A row makes no sense.
+    #[error("{file}, line {line}: {what}")]
+    Row {
+        /// The path.
+        file: String,
+        /// Line in the file.
+        line: u64,
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// Nothing in it.
+    #[error("{file} holds no bootstrap; add rows with the role `bootstrap` or `full`")]
+    Empty {
+        /// The path.
+        file: String,
+    },
+}
+
+impl GivenResamples {
+    /// Reads `role,replicate,units`: one row `half` and rows `bootstrap` of the other half, or rows
+    /// `full` (without a `half`, `bootstrap` means the same) of all units; `units` are 1-based unit
+    /// numbers separated by spaces, repeated as often as they are drawn.
+    pub fn read(path: &Path, n_units: usize) -> Result<GivenResamples, ResampleError> {
+        let file = path.display().to_string();
+        let failed = |source| ResampleError::Read { file: file.clone(), source };
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path).map_err(failed)?;
+        let header = reader.headers().map_err(failed)?.clone();
+        let column = |name: &str| {
+            header.iter().position(|h| h.trim_start_matches('\u{feff}').trim() == name).ok_or_else(
+                || ResampleError::Row {
+                    file: file.clone(),
+                    line: 1,
+                    what: format!("there is no column `{name}`; the header must be role,replicate,units"),
+                },
+            )
+        };
+        let (role_at, units_at) = (column("role")?, column("units")?);
+        let mut given = GivenResamples::default();
+        let mut bootstraps = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(failed)?;
+            let line = record.position().map_or(0, csv::Position::line);
+            let wrong = |what: String| ResampleError::Row { file: file.clone(), line, what };
+            let mut units = Vec::new();
+            for text in record.get(units_at).unwrap_or("").split_whitespace() {
+                match text.parse::<usize>() {
+                    Ok(unit) if (1..=n_units).contains(&unit) => units.push((unit - 1) as u32),
+                    _ => {
+                        return Err(wrong(format!(
+                            "`{text}` is not a unit number between 1 and {n_units}"
+                        )));
+                    }
+                }
+            }
+            if units.is_empty() {
+                return Err(wrong("no units are listed".to_owned()));
+            }
+            match record.get(role_at).unwrap_or("").trim() {
+                "half" if given.half.is_none() => given.half = Some(units),
+                "half" => return Err(wrong("a second half sample; only one is possible".to_owned())),
+                "bootstrap" => bootstraps.push(units),
+                "full" => given.full.push(units),
+                other => {
+                    return Err(wrong(format!(
+                        "the role is `{other}` but must be half, bootstrap or full"
+                    )));
+                }
+            }
+        }
+        if given.half.is_some() {
+            given.split = bootstraps;
+        } else {
+            given.full.extend(bootstraps);
+        }
+        if given.split.is_empty() && given.full.is_empty() {
+            return Err(ResampleError::Empty { file });
+        }
+        Ok(given)
+    }
+
+    /// How many bootstraps it has for a design.
+    pub fn bootstraps(&self, design: Design) -> usize {
+        match design {
+            Design::Full => self.full.len(),
+            Design::Split => self.split.len(),
+        }
+    }
+}
+
+impl Resamples {
+    /// Whether weights change along the ω-path, so that nothing is warm-started.
+    pub fn changes_with_omega(&self, design: Design) -> bool {
+        matches!(self, Resamples::Drawn { fresh_splits: true, .. }) && design == Design::Split
+    }
+
+    /// The weights of a replicate, at grid point `omega_number` when splits are fresh.
+    pub fn weights(
+        &self,
+        design: Design,
+        replicate: u32,
+        omega_number: usize,
+        n_units: usize,
+    ) -> Vec<f64> {
+        let mut weights = vec![0.0; n_units];
+        if design == Design::Full && replicate == 0 {
+            weights.fill(1.0);
+            return weights;
+        }
+        match self {
+            Resamples::Drawn { seed, fresh_splits } => {
+                // A fresh split has streams of its own: the grid point in the upper half.
+                let place = if *fresh_splits { (omega_number as u64 + 1) << 32 } else { 0 };
+                match design {
+                    Design::Full => {
+                        let mut rng = stream(*seed, Purpose::FullBootstrap, u64::from(replicate));
+                        for _ in 0..n_units {
+                            weights[index(&mut rng, n_units)] += 1.0;
+                        }
+                    }
+                    Design::Split => {
+                        let order = shuffled(n_units, &mut stream(*seed, Purpose::Split, place));
+                        let (half, other) = order.split_at(n_units / 2);
+                        if replicate == 0 {
+                            for &unit in half {
+                                weights[unit as usize] = 1.0;
+                            }
+                        } else {
+                            let number = place + u64::from(replicate);
+                            let mut rng = stream(*seed, Purpose::SplitBootstrap, number);
+                            for _ in 0..other.len() {
+                                weights[other[index(&mut rng, other.len())] as usize] += 1.0;
+                            }
+                        }
+                    }
+                }
+            }
+            Resamples::Given(given) => {
+                let units = match (design, replicate) {
+                    (Design::Split, 0) => given.half.as_deref(),
+                    (Design::Split, b) => given.split.get(b as usize - 1).map(Vec::as_slice),
+                    (Design::Full, b) => given.full.get(b as usize - 1).map(Vec::as_slice),
+                };
+                for &unit in units.unwrap_or(&[]) {
+                    weights[unit as usize] += 1.0;
+                }
+            }
+        }
+        weights
+    }
+}
+
+/// A random order of `0..n` (Fisher–Yates).
+pub(crate) fn shuffled(n: usize, rng: &mut rand_chacha::ChaCha8Rng) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    for i in (1..n).rev() {
+        order.swap(i, index(rng, i + 1));
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn designs_draw_from_the_right_units_and_are_pinned() {
+        let drawn = Resamples::Drawn { seed: 7, fresh_splits: false };
+        let half = drawn.weights(Design::Split, 0, 0, 11);
+        assert_eq!(half.iter().sum::<f64>(), 5.0);
+        for b in 1..30 {
+            let w = drawn.weights(Design::Split, b, b as usize, 11);
+            assert_eq!(w.iter().sum::<f64>(), 6.0);
+            assert!(w.iter().zip(&half).all(|(w, h)| *w == 0.0 || *h == 0.0));
+            assert_eq!(w, drawn.weights(Design::Split, b, 0, 11));
+        }
+        let full = drawn.weights(Design::Full, 3, 0, 11);
+        assert_eq!(full, [0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn fresh_splits_change_with_omega() {
+        let fresh = Resamples::Drawn { seed: 7, fresh_splits: true };
+        let halves: Vec<Vec<f64>> =
+            (0..6).map(|i| fresh.weights(Design::Split, 0, i, 40)).collect();
+        assert!((1..6).all(|i| halves[i] != halves[0]));
+        let w = fresh.weights(Design::Split, 9, 3, 40);
+        assert!(w.iter().zip(&halves[3]).all(|(w, h)| *w == 0.0 || *h == 0.0));
+    }
+}

@@ -10,3 +10,4 @@ pub mod random;
 pub mod resample;
 mod simd;
 pub mod special;
+pub mod table;

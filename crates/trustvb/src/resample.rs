@@ -85,14 +85,17 @@ impl GivenResamples {
     pub fn read(path: &Path, n_units: usize) -> Result<GivenResamples, ResampleError> {
         let file = path.display().to_string();
         let failed = |source| ResampleError::Read { file: file.clone(), source };
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path).map_err(failed)?;
+        let mut reader =
+            csv::ReaderBuilder::new().flexible(true).from_path(path).map_err(failed)?;
         let header = reader.headers().map_err(failed)?.clone();
         let column = |name: &str| {
             header.iter().position(|h| h.trim_start_matches('\u{feff}').trim() == name).ok_or_else(
                 || ResampleError::Row {
                     file: file.clone(),
                     line: 1,
-                    what: format!("there is no column `{name}`; the header must be role,replicate,units"),
+                    what: format!(
+                        "there is no column `{name}`; the header must be role,replicate,units"
+                    ),
                 },
             )
         };
@@ -119,7 +122,9 @@ impl GivenResamples {
             }
             match record.get(role_at).unwrap_or("").trim() {
                 "half" if given.half.is_none() => given.half = Some(units),
-                "half" => return Err(wrong("a second half sample; only one is possible".to_owned())),
+                "half" => {
+                    return Err(wrong("a second half sample; only one is possible".to_owned()));
+                }
                 "bootstrap" => bootstraps.push(units),
                 "full" => given.full.push(units),
                 other => {

@@ -33,6 +33,7 @@ mod parquet;
 #[path = "parquet_disabled.rs"]
 mod parquet;
 mod read;
+mod replace;
 mod select;
 mod wording;
 
@@ -45,4 +46,7 @@ pub use frame::{Column, Frame, TextColumn};
 pub use grouped::Grouped;
 pub use missing::{BadCell, MissingCells, RowUnit};
 pub use parquet::write_parquet;
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::{ColumnValues, read_table, write_table};
 pub use read::{ReadOptions, read_path};
+pub use replace::replace_file;

@@ -10,20 +10,20 @@ mod start;
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
-pub use path::{
-    Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode, fit_path,
-};
+pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode, fit_path};
 pub(crate) use start::{Clusterable, centres_by_k_means};
 
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
 use crate::random::{Purpose, stream};
+use serde::{Deserialize, Serialize};
 
 /// Effective units (ω N_k) below which a component counts as emptied.
 const EMPTY: f64 = 1e-3;
 
 /// Where a fit begins.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// Centres from k-means++ with this many restarts; the best bound wins.
     KMeans {

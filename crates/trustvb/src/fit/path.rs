@@ -305,12 +305,7 @@ impl<'a> Walker<'a> {
         self.run(omega, options)
     }
 
-    fn run_from_centres(
-        &mut self,
-        omega: f64,
-        centres: &[f64],
-        options: &FitOptions,
-    ) -> Outcome {
+    fn run_from_centres(&mut self, omega: f64, centres: &[f64], options: &FitOptions) -> Outcome {
         match self.sweeper.start(omega, centres, &mut self.state) {
             Ok(()) => self.run(omega, options),
             Err(why) => failed(why),

@@ -4,10 +4,12 @@ mod bmlr;
 mod gmm;
 mod kernel;
 mod prior;
+mod spec;
 
 pub use bmlr::{Bmlr, BmlrPrior, Noise};
 pub use gmm::{Gmm, GmmPrior, Update};
 pub use prior::PriorBase;
+pub use spec::{ModelData, ModelSpec};
 
 use crate::data::DataError;
 use crate::posterior::{Layout, Posterior};
@@ -22,6 +24,9 @@ pub enum ModelError {
     /// The prior does not fit, or is not one.
     #[error("{0}")]
     Prior(String),
+    /// The data are not of the kind that the model takes.
+    #[error("the data are not of the kind that the model {0} takes")]
+    WrongData(&'static str),
 }
 
 /// Why a sweep has no answer. It is recorded with the fit, never thrown away.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -30,6 +31,45 @@ pub(in crate::data) fn read_parquet(
     // is the user's trouble and must come back as an error all the same.
     catch_unwind(AssertUnwindSafe(|| read_checked(file, name, options)))
         .unwrap_or_else(|_| Err(corrupt(name, "its pages contradict its footer")))
+}
+
+/// Reads columns of doubles and 32-bit integers (both given as doubles, NaN allowed), which must
+/// all be there, in the order of `names`.
+pub(crate) fn read_table(path: &Path, names: &[String]) -> Result<Vec<Vec<f64>>, DataError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|source| DataError::Read { file: name.clone(), source })?;
+    let read = || -> Result<Vec<Vec<f64>>, ParquetError> {
+        let reader = SerializedFileReader::new(file)?;
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let mut columns = vec![Vec::new(); names.len()];
+        for index in 0..reader.num_row_groups() {
+            let group = reader.get_row_group(index)?;
+            for (column, name) in columns.iter_mut().zip(names) {
+                let leaf = (0..schema.num_columns())
+                    .find(|&leaf| schema.column(leaf).name() == name)
+                    .ok_or_else(|| ParquetError::General(format!("no column `{name}`")))?;
+                match group.get_column_reader(leaf)? {
+                    ColumnReader::DoubleColumnReader(mut reader) => {
+                        while reader.read_records(BATCH, None, None, column)?.0 > 0 {}
+                    }
+                    ColumnReader::Int32ColumnReader(mut reader) => {
+                        let mut integers = Vec::new();
+                        while reader.read_records(BATCH, None, None, &mut integers)?.0 > 0 {}
+                        column.extend(integers.into_iter().map(f64::from));
+                    }
+                    _ => return Err(ParquetError::General(format!("`{name}` is of another type"))),
+                }
+            }
+        }
+        let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
+        match columns.iter().all(|c| c.len() == rows) {
+            true => Ok(columns),
+            false => Err(ParquetError::General("columns of unequal length".to_owned())),
+        }
+    };
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(ParquetError::General("its pages contradict its footer".into())))
+        .map_err(|error| corrupt(&name, error))
 }
 
 fn corrupt(file: &str, reason: impl ToString) -> DataError {

@@ -99,9 +99,8 @@ impl Units {
 
 /// `A S Aᵀ` of a packed symmetric `S` and a linear map `A`.
 fn both_sides(p: usize, s: &[f64], map: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
-    let columns: Vec<Vec<f64>> = (0..p)
-        .map(|j| map(&(0..p).map(|i| s[packed_index(i, j)]).collect::<Vec<f64>>()))
-        .collect();
+    let columns: Vec<Vec<f64>> =
+        (0..p).map(|j| map(&(0..p).map(|i| s[packed_index(i, j)]).collect::<Vec<f64>>())).collect();
     let mut out = vec![0.0; packed_len(p)];
     for i in 0..p {
         let row = map(&columns.iter().map(|column| column[i]).collect::<Vec<f64>>());

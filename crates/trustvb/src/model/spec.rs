@@ -1,0 +1,133 @@
+//! A model as its settings, apart from the data: what a manifest records and a command line says.
+
+use super::{Bmlr, BmlrPrior, Gmm, GmmPrior, Model, ModelError, Noise, Update};
+use crate::data::{Dataset, Grouped};
+use serde::{Deserialize, Serialize};
+
+/// Which model, with all its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "lowercase")]
+pub enum ModelSpec {
+    /// A Gaussian mixture.
+    Gmm {
+        /// Number of components.
+        n_components: usize,
+        /// Its prior.
+        prior: GmmPrior,
+        /// Which form of (M4).
+        update: Update,
+    },
+    /// A mixture of linear regressions.
+    Bmlr {
+        /// Number of components.
+        n_components: usize,
+        /// Its prior.
+        prior: BmlrPrior,
+        /// What is known of the noise.
+        noise: Noise,
+        /// The formula that made the design, for the record.
+        formula: String,
+    },
+}
+
+/// Data of the kind a model takes.
+#[derive(Clone, Debug)]
+pub enum ModelData {
+    /// Rows, for a Gaussian mixture.
+    Rows(Dataset),
+    /// Groups of rows with a response, for a mixture of regressions.
+    Groups(Grouped),
+}
+
+impl ModelSpec {
+    /// Its short name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ModelSpec::Gmm { .. } => "gmm",
+            ModelSpec::Bmlr { .. } => "bmlr",
+        }
+    }
+
+    /// Number of components.
+    pub fn n_components(&self) -> usize {
+        match self {
+            ModelSpec::Gmm { n_components, .. } | ModelSpec::Bmlr { n_components, .. } => {
+                *n_components
+            }
+        }
+    }
+
+    /// The model on its data.
+    pub fn build(&self, data: &ModelData) -> Result<Box<dyn Model>, ModelError> {
+        match (self, data) {
+            (ModelSpec::Gmm { n_components, prior, update }, ModelData::Rows(data)) => {
+                Ok(Box::new(Gmm::new(data, *n_components, prior.clone(), *update)?))
+            }
+            (ModelSpec::Bmlr { n_components, prior, noise, .. }, ModelData::Groups(data)) => {
+                Ok(Box::new(Bmlr::new(data, *n_components, prior.clone(), *noise)?))
+            }
+            _ => Err(ModelError::WrongData(self.name())),
+        }
+    }
+}
+
+impl ModelData {
+    /// Names of all columns, the response first where there is one.
+    pub fn column_names(&self) -> Vec<String> {
+        match self {
+            ModelData::Rows(data) => data.names().to_vec(),
+            ModelData::Groups(data) => {
+                let mut names = vec![data.response_name().to_owned()];
+                names.extend(data.design_names().iter().cloned());
+                names.push(GROUP.to_owned());
+                names
+            }
+        }
+    }
+
+    /// All columns as numbers, in the order of [`ModelData::column_names`]; groups by number.
+    pub fn columns(&self) -> Vec<Vec<f64>> {
+        match self {
+            ModelData::Rows(data) => {
+                (0..data.n_columns()).map(|j| data.column(j).to_vec()).collect()
+            }
+            ModelData::Groups(data) => {
+                let mut columns = vec![data.response().to_vec()];
+                columns.extend((0..data.n_columns()).map(|j| data.design_column(j).to_vec()));
+                columns.push(data.groups().iter().map(|&g| g as f64).collect());
+                columns
+            }
+        }
+    }
+
+    /// The inverse of [`ModelData::columns`], for a given kind of model.
+    pub fn from_dataset(spec: &ModelSpec, data: Dataset) -> Result<ModelData, ModelError> {
+        if let ModelSpec::Gmm { .. } = spec {
+            return Ok(ModelData::Rows(data));
+        }
+        let p = data.n_columns();
+        if p < 3 || data.names()[p - 1] != GROUP {
+            return Err(ModelError::WrongData(spec.name()));
+        }
+        let labels: Vec<String> = data.column(p - 1).iter().map(f64::to_string).collect();
+        let grouped = Grouped::from_columns(
+            data.names()[0].clone(),
+            data.column(0).to_vec(),
+            data.names()[1..p - 1].to_vec(),
+            (1..p - 1).map(|j| data.column(j).to_vec()).collect(),
+            Some(&labels),
+        )?;
+        Ok(ModelData::Groups(grouped))
+    }
+
+    /// Number of units.
+    pub fn n_units(&self) -> usize {
+        match self {
+            ModelData::Rows(data) => data.n_rows(),
+            ModelData::Groups(data) => data.n_groups(),
+        }
+    }
+}
+
+/// The column that holds the groups' numbers when grouped data are stored as a plain table.
+const GROUP: &str = "(group)";

@@ -1,0 +1,174 @@
+//! What a table is made with: everything that decides its content.
+
+use crate::fit::{PathOptions, Start};
+use crate::model::{ModelData, ModelSpec};
+use crate::posterior::Layout;
+use crate::resample::Design;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Version of the files' meaning; raised when an older reader would misread them.
+pub(super) const SCHEMA: u32 = 1;
+
+/// A grid of fractions, even in log ω, from 1 down to `min`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OmegaGrid {
+    /// Number of points.
+    pub points: usize,
+    /// The smallest ω.
+    pub min: f64,
+}
+
+impl OmegaGrid {
+    /// Its points, from 1 downwards.
+    pub fn omegas(&self) -> Vec<f64> {
+        let last = self.points.max(2) - 1;
+        let step = self.min.ln() / last as f64;
+        (0..self.points)
+            .map(|i| match i {
+                0 => 1.0,
+                i if i == last => self.min,
+                i => (step * i as f64).exp(),
+            })
+            .collect()
+    }
+}
+
+/// How many bootstraps of each design.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replicates {
+    /// Bootstraps of all units.
+    pub full: u32,
+    /// Bootstraps of one half (with the other half itself as replicate 0).
+    pub split: u32,
+}
+
+impl Replicates {
+    /// The number for a design.
+    pub fn of(&self, design: Design) -> u32 {
+        match design {
+            Design::Full => self.full,
+            Design::Split => self.split,
+        }
+    }
+}
+
+/// What a user chooses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The model.
+    pub model: ModelSpec,
+    /// The grid, from large to small.
+    pub omegas: Vec<f64>,
+    /// Resamples of each design.
+    pub replicates: Replicates,
+    /// Fresh splits at every ω.
+    pub fresh_splits: bool,
+    /// Hash of the user's own resamples, if any.
+    pub resamples: Option<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Where the full-data fit begins.
+    pub start: Start,
+    /// How to fit along a path.
+    pub path: PathOptions,
+    /// Intervals of means as t quantile times posterior standard deviation, as in the paper's code.
+    pub published_intervals: bool,
+}
+
+/// What a table records about itself; two tables with equal manifests hold the same numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the format.
+    pub schema: u32,
+    /// Version of the library that wrote it.
+    pub library: String,
+    /// The model with its settings.
+    pub model: ModelSpec,
+    /// The blocks of its posterior.
+    pub layout: Layout,
+    /// The grid, from large to small.
+    pub omegas: Vec<f64>,
+    /// Bootstraps of each design.
+    pub replicates: Replicates,
+    /// Fresh splits at every ω.
+    pub fresh_splits: bool,
+    /// Hash of the user's own resamples, if any.
+    pub resamples: Option<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Where the full-data fit begins.
+    pub start: Start,
+    /// How to fit along a path.
+    pub path: PathOptions,
+    /// Intervals of means as in the paper's code.
+    pub published_intervals: bool,
+    /// Names of the data's columns.
+    pub columns: Vec<String>,
+    /// Number of units.
+    pub n_units: usize,
+    /// SHA-256 of names and values of the data.
+    pub data_hash: String,
+    /// Replicates per part on disk.
+    pub block: u32,
+}
+
+impl Manifest {
+    /// The manifest of a table with these settings, for these data.
+    pub fn new(settings: Settings, layout: &Layout, data: &ModelData) -> Manifest {
+        Manifest {
+            schema: SCHEMA,
+            library: env!("CARGO_PKG_VERSION").to_owned(),
+            model: settings.model,
+            layout: layout.clone(),
+            omegas: settings.omegas,
+            replicates: settings.replicates,
+            fresh_splits: settings.fresh_splits,
+            resamples: settings.resamples,
+            seed: settings.seed,
+            start: settings.start,
+            path: settings.path,
+            published_intervals: settings.published_intervals,
+            columns: data.column_names(),
+            n_units: data.n_units(),
+            data_hash: hash_data(data),
+            block: BLOCK,
+        }
+    }
+
+    /// The first field in which two manifests differ, with both values shortly.
+    pub fn difference(&self, other: &Manifest) -> Option<(String, String, String)> {
+        let (a, b) = (serde_json::to_value(self).ok()?, serde_json::to_value(other).ok()?);
+        let object = a.as_object()?;
+        object.iter().find_map(|(field, value)| {
+            let theirs = b.get(field).unwrap_or(&serde_json::Value::Null);
+            (value != theirs).then(|| (field.clone(), short(value), short(theirs)))
+        })
+    }
+}
+
+/// Replicates per part: small enough that a killed build loses seconds, large enough that a
+/// table is not thousands of files.
+const BLOCK: u32 = 20;
+
+fn short(value: &serde_json::Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// SHA-256 of the names and the bits of all values.
+pub(super) fn hash_data(data: &ModelData) -> String {
+    let mut hash = Sha256::new();
+    for (name, column) in data.column_names().iter().zip(data.columns()) {
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name.as_bytes());
+        hash.update((column.len() as u64).to_le_bytes());
+        for x in column {
+            hash.update(x.to_bits().to_le_bytes());
+        }
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,104 @@
+//! The TVB table: fits over a grid of ω and many resamples, built once and asked any question.
+
+mod build;
+#[cfg(feature = "parquet")]
+mod disk;
+mod manifest;
+#[cfg(feature = "parquet")]
+mod parts;
+
+pub use build::{BuildError, Watch, build};
+#[cfg(feature = "parquet")]
+pub use disk::{Shard, TableError, TableInfo, build_on_disk, info, merge, open, save};
+pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
+
+use crate::backend::Job;
+use crate::fit::{PathFits, StatusCode};
+use crate::model::ModelData;
+use crate::posterior::{Layout, Posterior};
+use crate::resample::Design;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A table in memory.
+#[derive(Clone, Debug)]
+pub struct TvbTable {
+    manifest: Manifest,
+    layout: Arc<Layout>,
+    paths: BTreeMap<Job, PathFits>,
+    data: Option<ModelData>,
+}
+
+impl TvbTable {
+    /// A table of given paths.
+    pub fn new(
+        manifest: Manifest,
+        paths: BTreeMap<Job, PathFits>,
+        data: Option<ModelData>,
+    ) -> TvbTable {
+        let layout = Arc::new(manifest.layout.clone());
+        TvbTable { manifest, layout, paths, data }
+    }
+
+    /// What it was made with.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The blocks of its posteriors.
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// The data behind it, unless they were left out.
+    pub fn data(&self) -> Option<&ModelData> {
+        self.data.as_ref()
+    }
+
+    /// The grid, from large to small.
+    pub fn omegas(&self) -> &[f64] {
+        &self.manifest.omegas
+    }
+
+    /// A replicate's fits along the grid, when the table has them.
+    pub fn path(&self, job: Job) -> Option<&PathFits> {
+        self.paths.get(&job)
+    }
+
+    /// All paths it has.
+    pub fn paths(&self) -> impl Iterator<Item = (&Job, &PathFits)> {
+        self.paths.iter()
+    }
+
+    /// The bootstraps of a design that the table has.
+    pub fn bootstraps(&self, design: Design) -> impl Iterator<Item = &PathFits> {
+        let from = Job { design, replicate: 1 };
+        self.paths.range(from..).take_while(move |(job, _)| job.design == design).map(|(_, f)| f)
+    }
+
+    /// Posterior parameters at grid point `i` of a path; `None` when that fit is degenerate.
+    pub fn parameters<'a>(&self, path: &'a PathFits, i: usize) -> Option<&'a [f64]> {
+        let row = self.layout.len();
+        (path.status[i] != StatusCode::Degenerate).then(|| &path.parameters[i * row..(i + 1) * row])
+    }
+
+    /// Replicate 0 of a design: all units, or the half sample.
+    pub fn zeroth(&self, design: Design, i: usize) -> Option<&[f64]> {
+        self.path(Job { design, replicate: 0 }).and_then(|path| self.parameters(path, i))
+    }
+
+    /// The full-data posterior at any ω within the grid: between two grid points the parameters are
+    /// interpolated linearly in ω, which is exact for the counts of stable components.
+    pub fn full_data_posterior(&self, omega: f64) -> Option<Posterior> {
+        let omegas = self.omegas();
+        let after = omegas.iter().position(|&w| w <= omega)?;
+        let low = self.zeroth(Design::Full, after)?;
+        if after == 0 || omegas[after] == omega {
+            return Some(Posterior::new(self.layout.clone(), low.to_vec()));
+        }
+        let high = self.zeroth(Design::Full, after - 1)?;
+        let share = (omega - omegas[after]) / (omegas[after - 1] - omegas[after]);
+        let parameters = low.iter().zip(high).map(|(l, h)| l + share * (h - l)).collect();
+        Some(Posterior::new(self.layout.clone(), parameters))
+    }
+}

@@ -1,0 +1,124 @@
+//! One part of a table on disk: whole paths of a block of replicates, as a Parquet file.
+
+use super::Manifest;
+use super::disk::TableError;
+use crate::backend::Job;
+use crate::data::{ColumnValues, read_table, write_table};
+use crate::fit::{PathFits, StatusCode};
+use crate::resample::Design;
+use std::path::Path;
+
+/// Columns before the posterior's parameters.
+const FIXED: [&str; 5] = ["replicate", "omega", "status", "sweeps", "bound"];
+
+/// A block of consecutive replicates of one design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) design: Design,
+    pub(super) number: u32,
+}
+
+impl Block {
+    /// All blocks of a table, in order.
+    pub(super) fn all(manifest: &Manifest) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Vec::new();
+        for job in super::build::jobs(manifest) {
+            let block = Block { design: job.design, number: job.replicate / manifest.block };
+            if blocks.last() != Some(&block) {
+                blocks.push(block);
+            }
+        }
+        blocks
+    }
+
+    pub(super) fn jobs(&self, manifest: &Manifest) -> Vec<Job> {
+        let first = self.number * manifest.block;
+        let last = (first + manifest.block - 1).min(manifest.replicates.of(self.design));
+        (first..=last).map(|replicate| Job { design: self.design, replicate }).collect()
+    }
+
+    pub(super) fn file_name(&self) -> String {
+        format!("{}-{:05}.parquet", self.design.name(), self.number)
+    }
+}
+
+/// Writes the paths of a block.
+pub(super) fn write(
+    path: &Path,
+    manifest: &Manifest,
+    paths: &[(Job, PathFits)],
+) -> Result<(), TableError> {
+    let (mut replicates, mut omegas, mut status) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut sweeps, mut bounds) = (Vec::new(), Vec::new());
+    let row = manifest.layout.len();
+    let mut parameters = vec![Vec::new(); row];
+    for (job, fits) in paths {
+        for (i, &omega) in manifest.omegas.iter().enumerate() {
+            replicates.push(job.replicate as i32);
+            omegas.push(omega);
+            status.push(fits.status[i] as i32);
+            sweeps.push(fits.sweeps[i] as i32);
+            bounds.push(fits.bound[i]);
+            for (column, x) in parameters.iter_mut().zip(&fits.parameters[i * row..]) {
+                column.push(*x);
+            }
+        }
+    }
+    let names = manifest.layout.parameter_names();
+    let mut columns = vec![
+        (FIXED[0], ColumnValues::Integers(&replicates)),
+        (FIXED[1], ColumnValues::Doubles(&omegas)),
+        (FIXED[2], ColumnValues::Integers(&status)),
+        (FIXED[3], ColumnValues::Integers(&sweeps)),
+        (FIXED[4], ColumnValues::Doubles(&bounds)),
+    ];
+    for (name, values) in names.iter().zip(&parameters) {
+        columns.push((name, ColumnValues::Doubles(values)));
+    }
+    Ok(write_table(&columns, path)?)
+}
+
+/// Reads the paths of a block and checks that they are the ones it should hold.
+pub(super) fn read(
+    path: &Path,
+    manifest: &Manifest,
+    block: Block,
+) -> Result<Vec<(Job, PathFits)>, TableError> {
+    let mut names: Vec<String> = FIXED.iter().map(|&s| s.to_owned()).collect();
+    names.extend(manifest.layout.parameter_names());
+    let columns = read_table(path, &names)?;
+    let jobs = block.jobs(manifest);
+    let n_omegas = manifest.omegas.len();
+    let damaged = |what: &str| TableError::Damaged {
+        file: path.display().to_string(),
+        what: what.to_owned(),
+    };
+    if columns[0].len() != jobs.len() * n_omegas {
+        return Err(damaged(&format!(
+            "it has {} rows where {} are expected",
+            columns[0].len(),
+            jobs.len() * n_omegas
+        )));
+    }
+    let mut paths = Vec::with_capacity(jobs.len());
+    for (at, job) in jobs.into_iter().enumerate() {
+        let rows = at * n_omegas..(at + 1) * n_omegas;
+        let mut fits = PathFits {
+            parameters: Vec::with_capacity(n_omegas * manifest.layout.len()),
+            bound: columns[4][rows.clone()].to_vec(),
+            sweeps: columns[3][rows.clone()].iter().map(|&x| x as u32).collect(),
+            status: Vec::with_capacity(n_omegas),
+        };
+        for (i, row) in rows.enumerate() {
+            if columns[0][row] != f64::from(job.replicate) || columns[1][row] != manifest.omegas[i]
+            {
+                return Err(damaged("its replicates or omegas are not those of the manifest"));
+            }
+            let code = StatusCode::from_number(columns[2][row] as i32);
+            fits.status.push(code.ok_or_else(|| damaged("a status is unknown"))?);
+            fits.parameters.extend(columns[FIXED.len()..].iter().map(|column| column[row]));
+        }
+        paths.push((job, fits));
+    }
+    Ok(paths)
+}

@@ -1,7 +1,9 @@
 //! Resamples as weights on units: made from (seed, design, replicate), or given by the user.
 
+use crate::hash::hex;
 use crate::random::{Purpose, index, stream};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// How resamples are drawn.
@@ -24,18 +26,12 @@ impl Design {
     }
 }
 
-/// Where weights come from.
+/// Where weights come from: the user's own resamples for the designs they gave, otherwise a seed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Resamples {
-    /// Drawn from a seed; with `fresh_splits` the half sample is drawn anew at each ω.
-    Drawn {
-        /// The seed.
-        seed: u64,
-        /// A new split, and new bootstraps, at every ω, as in the paper's studies.
-        fresh_splits: bool,
-    },
-    /// Given by the user.
-    Given(GivenResamples),
+pub struct Resamples {
+    seed: u64,
+    fresh_splits: bool,
+    given: Option<GivenResamples>,
 }
 
 /// Resamples from a file.
@@ -145,6 +141,32 @@ impl GivenResamples {
         Ok(given)
     }
 
+    fn units(&self, design: Design, replicate: u32) -> &[u32] {
+        let units = match (design, replicate) {
+            (Design::Split, 0) => self.half.as_ref(),
+            (Design::Split, b) => self.split.get(b as usize - 1),
+            (Design::Full, b) => self.full.get((b as usize).wrapping_sub(1)),
+        };
+        units.map_or(&[], Vec::as_slice)
+    }
+
+    /// SHA-256 of all units, for a table's manifest.
+    pub fn hash(&self) -> String {
+        let mut hash = Sha256::new();
+        for (role, sets) in
+            [self.half.as_slice(), &self.split, &self.full].into_iter().enumerate()
+        {
+            for units in sets {
+                hash.update([role as u8]);
+                hash.update((units.len() as u64).to_le_bytes());
+                for unit in units {
+                    hash.update(unit.to_le_bytes());
+                }
+            }
+        }
+        hex(hash)
+    }
+
     /// How many bootstraps it has for a design.
     pub fn bootstraps(&self, design: Design) -> usize {
         match design {
@@ -155,9 +177,15 @@ impl GivenResamples {
 }
 
 impl Resamples {
+    /// Resamples from a seed, with a new split and new bootstraps at every ω if `fresh_splits`, and
+    /// the user's own where there are any.
+    pub fn new(seed: u64, fresh_splits: bool, given: Option<GivenResamples>) -> Resamples {
+        Resamples { seed, fresh_splits, given }
+    }
+
     /// Whether weights change along the ω-path, so that nothing is warm-started.
     pub fn changes_with_omega(&self, design: Design) -> bool {
-        matches!(self, Resamples::Drawn { fresh_splits: true, .. }) && design == Design::Split
+        self.fresh_splits && design == Design::Split
     }
 
     /// The weights of a replicate, at grid point `omega_number` when splits are fresh.
@@ -173,42 +201,34 @@ impl Resamples {
             weights.fill(1.0);
             return weights;
         }
-        match self {
-            Resamples::Drawn { seed, fresh_splits } => {
-                // A fresh split has streams of its own: the grid point in the upper half.
-                let place = if *fresh_splits { (omega_number as u64 + 1) << 32 } else { 0 };
-                match design {
-                    Design::Full => {
-                        let mut rng = stream(*seed, Purpose::FullBootstrap, u64::from(replicate));
-                        for _ in 0..n_units {
-                            weights[index(&mut rng, n_units)] += 1.0;
-                        }
-                    }
-                    Design::Split => {
-                        let order = shuffled(n_units, &mut stream(*seed, Purpose::Split, place));
-                        let (half, other) = order.split_at(n_units / 2);
-                        if replicate == 0 {
-                            for &unit in half {
-                                weights[unit as usize] = 1.0;
-                            }
-                        } else {
-                            let number = place + u64::from(replicate);
-                            let mut rng = stream(*seed, Purpose::SplitBootstrap, number);
-                            for _ in 0..other.len() {
-                                weights[other[index(&mut rng, other.len())] as usize] += 1.0;
-                            }
-                        }
-                    }
+        if let Some(given) = self.given.as_ref().filter(|given| given.bootstraps(design) > 0) {
+            for &unit in given.units(design, replicate) {
+                weights[unit as usize] += 1.0;
+            }
+            return weights;
+        }
+        // A fresh split has streams of its own: the grid point in the upper half.
+        let place = if self.fresh_splits { (omega_number as u64 + 1) << 32 } else { 0 };
+        match design {
+            Design::Full => {
+                let mut rng = stream(self.seed, Purpose::FullBootstrap, u64::from(replicate));
+                for _ in 0..n_units {
+                    weights[index(&mut rng, n_units)] += 1.0;
                 }
             }
-            Resamples::Given(given) => {
-                let units = match (design, replicate) {
-                    (Design::Split, 0) => given.half.as_deref(),
-                    (Design::Split, b) => given.split.get(b as usize - 1).map(Vec::as_slice),
-                    (Design::Full, b) => given.full.get(b as usize - 1).map(Vec::as_slice),
-                };
-                for &unit in units.unwrap_or(&[]) {
-                    weights[unit as usize] += 1.0;
+            Design::Split => {
+                let order = shuffled(n_units, &mut stream(self.seed, Purpose::Split, place));
+                let (half, other) = order.split_at(n_units / 2);
+                if replicate == 0 {
+                    for &unit in half {
+                        weights[unit as usize] = 1.0;
+                    }
+                } else {
+                    let number = place + u64::from(replicate);
+                    let mut rng = stream(self.seed, Purpose::SplitBootstrap, number);
+                    for _ in 0..other.len() {
+                        weights[other[index(&mut rng, other.len())] as usize] += 1.0;
+                    }
                 }
             }
         }
@@ -231,7 +251,7 @@ mod tests {
 
     #[test]
     fn designs_draw_from_the_right_units_and_are_pinned() {
-        let drawn = Resamples::Drawn { seed: 7, fresh_splits: false };
+        let drawn = Resamples::new(7, false, None);
         let half = drawn.weights(Design::Split, 0, 0, 11);
         assert_eq!(half.iter().sum::<f64>(), 5.0);
         for b in 1..30 {
@@ -246,7 +266,7 @@ mod tests {
 
     #[test]
     fn fresh_splits_change_with_omega() {
-        let fresh = Resamples::Drawn { seed: 7, fresh_splits: true };
+        let fresh = Resamples::new(7, true, None);
         let halves: Vec<Vec<f64>> =
             (0..6).map(|i| fresh.weights(Design::Split, 0, i, 40)).collect();
         assert!((1..6).all(|i| halves[i] != halves[0]));

@@ -176,6 +176,21 @@ impl Reference {
     }
 }
 
+impl Reference {
+    /// The same path with new component `k` = old component `order[k]`.
+    pub fn permuted(mut self, model: &dyn Model, order: &[usize]) -> Reference {
+        for state in &mut self.states {
+            *state = permute_state(model, order, state);
+        }
+        self.fits.parameters.clear();
+        for posterior in &mut self.posteriors {
+            *posterior = posterior.permuted(order);
+            self.fits.parameters.extend_from_slice(posterior.parameters());
+        }
+        self
+    }
+}
+
 /// Fits a replicate along the grid. `weights(i)` are its weights at grid point `i`; they are asked
 /// for once, at 0, unless `weights_change`.
 pub fn fit_path(

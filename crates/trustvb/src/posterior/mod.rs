@@ -216,6 +216,21 @@ impl Posterior {
         self.dirichlet("pi").map_or_else(Vec::new, |d| d.mean())
     }
 
+    /// The centres of all components, one after the other: means, or coefficients.
+    pub fn centres(&self) -> Vec<f64> {
+        let mut centres = Vec::new();
+        for block in &self.layout.blocks {
+            for k in 0..block.copies {
+                if let Some(b) = self.normal_wishart(&block.name, k) {
+                    centres.extend_from_slice(b.mean());
+                } else if let Some(b) = self.mv_normal(&block.name, k) {
+                    centres.extend_from_slice(b.mean());
+                }
+            }
+        }
+        centres
+    }
+
     /// The component numbers sorted by decreasing weight, ties by their order.
     pub fn order_by_weight(&self) -> Vec<usize> {
         let weights = self.weights();

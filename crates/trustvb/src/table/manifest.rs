@@ -1,6 +1,7 @@
 //! What a table is made with: everything that decides its content.
 
 use crate::fit::{PathOptions, Start};
+use crate::hash::hex;
 use crate::model::{ModelData, ModelSpec};
 use crate::posterior::Layout;
 use crate::resample::Design;
@@ -60,6 +61,8 @@ pub struct Settings {
     pub model: ModelSpec,
     /// The grid, from large to small.
     pub omegas: Vec<f64>,
+    /// The smallest ω to consider, also for methods that choose their own points.
+    pub omega_min: f64,
     /// Resamples of each design.
     pub replicates: Replicates,
     /// Fresh splits at every ω.
@@ -89,6 +92,8 @@ pub struct Manifest {
     pub layout: Layout,
     /// The grid, from large to small.
     pub omegas: Vec<f64>,
+    /// The smallest ω to consider, also for methods that choose their own points.
+    pub omega_min: f64,
     /// Bootstraps of each design.
     pub replicates: Replicates,
     /// Fresh splits at every ω.
@@ -122,6 +127,7 @@ impl Manifest {
             model: settings.model,
             layout: layout.clone(),
             omegas: settings.omegas,
+            omega_min: settings.omega_min,
             replicates: settings.replicates,
             fresh_splits: settings.fresh_splits,
             resamples: settings.resamples,
@@ -170,5 +176,5 @@ pub(super) fn hash_data(data: &ModelData) -> String {
             hash.update(x.to_bits().to_le_bytes());
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(hash)
 }

@@ -1,0 +1,353 @@
+//! The command line as it is written; what it means is decided in `input` and the commands.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Variational Bayes with intervals whose coverage can be believed.
+#[derive(Debug, Parser)]
+#[command(name = "trustvb", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, global = true, value_name = "N", value_parser = positive)]
+    pub(crate) threads: Option<usize>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Calibrated intervals: the main job
+    ///
+    /// Builds a table of fractional VB fits in memory and finds, for each quantity, the fraction
+    /// whose interval has the coverage it claims. Without DATA: Old Faithful, two components.
+    #[command(after_help = CALIBRATE_EXAMPLES)]
+    Calibrate(CalibrateArgs),
+    /// One variational fit, summarised
+    #[command(after_help = FIT_EXAMPLES)]
+    Fit(FitArgs),
+    /// Calibrated intervals from a saved table
+    #[command(after_help = INTERVAL_EXAMPLES)]
+    Interval(IntervalArgs),
+    /// Build, inspect and merge tables on disk
+    Table(TableArgs),
+}
+
+const CALIBRATE_EXAMPLES: &str = "Examples:
+  trustvb calibrate
+  trustvb calibrate 'mu[1,waiting] - mu[2,waiting]' --level 0.9 --method vb,anchored -B 100
+  trustvb calibrate 'pi[1]' --method analytic --format json";
+
+const FIT_EXAMPLES: &str = "Examples:
+  trustvb fit
+  trustvb fit --omega 0.3 --format json
+  trustvb fit --components 3 --columns waiting";
+
+const INTERVAL_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb interval faithful.tvb 'logit(pi[1])' --level 0.9";
+
+const BUILD_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2";
+
+const INFO_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb table info faithful.tvb";
+
+const MERGE_EXAMPLES: &str = "Examples:
+  trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2
+  trustvb table build -o second.tvb --grid 50 -B 100 --shard 2/2
+  trustvb table merge -o whole.tvb first.tvb second.tvb";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelName {
+    /// Gaussian mixture
+    Gmm,
+    /// Mixture of linear regressions
+    Bmlr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UpdateName {
+    /// The maximiser of the bound
+    Corrected,
+    /// As the paper prints it
+    AsPrinted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MatchName {
+    /// By resemblance to the full-data fit
+    Assignment,
+    /// By weight, the paper's rule
+    Weight,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    #[default]
+    Table,
+    Json,
+    Csv,
+}
+
+/// Which data and model.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// The model [default: bmlr with --formula, otherwise gmm]
+    #[arg(long, value_enum)]
+    pub(crate) model: Option<ModelName>,
+    /// Number of components
+    #[arg(short = 'k', long, default_value_t = 2, value_parser = positive)]
+    pub(crate) components: usize,
+    /// Columns to use, by name or number, separated by commas (gmm) [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Regression with R's conventions: 'y ~ 0 + x1 + x2 | group' (bmlr)
+    #[arg(long)]
+    pub(crate) formula: Option<String>,
+    /// Leave out rows with missing or infinite values, and say how many
+    #[arg(long)]
+    pub(crate) drop_missing: bool,
+    /// Noise precision of bmlr: 'estimate' or 'known=1' [default: estimate]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) noise: Option<String>,
+    /// Refuse groups with fewer rows than this (bmlr)
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) min_group_rows: usize,
+    /// 'default' (does not depend on units), 'paper', or a TOML file with any of alpha0, m0, beta0,
+    /// nu0, W0 (gmm) or alpha0, a0, b0, c0, d0 (bmlr), and base = "default" or "paper"
+    #[arg(long, default_value = "default", value_name = "PRIOR")]
+    pub(crate) prior: String,
+    /// Which form of the covariance update (gmm)
+    #[arg(long, value_enum)]
+    pub(crate) update: Option<UpdateName>,
+}
+
+/// How to iterate.
+#[derive(Debug, Args)]
+pub(crate) struct IterationArgs {
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Start values: CSV with a header and a row per component; they are then the only start
+    #[arg(long, value_name = "FILE")]
+    pub(crate) centres: Option<PathBuf>,
+    /// Random k-means++ starts of the full-data fit; the best bound wins
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = positive)]
+    pub(crate) starts: usize,
+    /// Largest relative change at which a fit has converged [default: 1e-10; tables 1e-8]
+    #[arg(long, value_name = "X", value_parser = tolerance)]
+    pub(crate) tolerance: Option<f64>,
+    /// Sweeps after which a fit gives up
+    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = positive)]
+    pub(crate) max_sweeps: usize,
+    /// States that Anderson acceleration combines; 0 for plain sweeps
+    #[arg(long, default_value_t = 5, value_name = "DEPTH")]
+    pub(crate) acceleration: usize,
+}
+
+/// Where the answer goes.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// How to print the answer
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// No progress and no remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
+    pub(crate) data: Option<PathBuf>,
+    /// The fraction: the likelihood is raised to this power
+    #[arg(long, default_value_t = 1.0, value_parser = omega)]
+    pub(crate) omega: f64,
+    /// Show the bound after every sweep
+    #[arg(long)]
+    pub(crate) trace: bool,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) iteration: IterationArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Which fits a table holds.
+#[derive(Debug, Args)]
+pub(crate) struct GridArgs {
+    /// Points of the grid of fractions, even in log ω [default: 100; 500 for Old Faithful]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) grid: Option<usize>,
+    /// The smallest fraction
+    #[arg(long, default_value_t = 0.001, value_name = "X", value_parser = omega)]
+    pub(crate) omega_min: f64,
+    /// Bootstraps of each design
+    #[arg(short = 'B', long, default_value_t = 500, value_name = "N")]
+    pub(crate) bootstraps: u32,
+    /// A new split and new bootstraps at every ω, as in the paper's studies
+    #[arg(long)]
+    pub(crate) fresh_splits: bool,
+    /// Your own resamples: CSV with the columns role (half, bootstrap, full), replicate, units
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resamples: Option<PathBuf>,
+    /// Start every replicate afresh from this many k-means starts of its own
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) restarts: Option<usize>,
+    /// How components of replicates get their numbers
+    #[arg(long = "match", value_enum)]
+    pub(crate) matching: Option<MatchName>,
+    /// Everything as the paper's code had it: printed update, its prior, order by weight, k-means
+    /// start for every replicate, plain sweeps stopped at a bound change of 1e-4 or 200 sweeps,
+    /// intervals of means as t quantile times posterior sd, search over the whole grid
+    #[arg(long)]
+    pub(crate) published: bool,
+}
+
+/// What to ask.
+#[derive(Debug, Args)]
+pub(crate) struct QuestionArgs {
+    /// Level of the intervals; may be repeated [default: 0.95]
+    #[arg(long, value_delimiter = ',', value_parser = level)]
+    pub(crate) level: Vec<f64>,
+    /// Methods, separated by commas: vb, tvb, tvb-sequential, gpc, anchored, analytic
+    /// [default: vb,tvb,anchored,analytic]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) method: Vec<String>,
+    /// Draws behind each law that has no exact form
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = positive)]
+    pub(crate) draws: usize,
+    /// Draw densities and coverage curves to a file, .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArgs {
+    /// CSV or Parquet file ('-' for standard input) [default: Old Faithful], then quantities such as
+    /// 'pi[1]' or 'mu[1,] - mu[2,]' [default: every weight and mean]
+    #[arg(value_name = "DATA or H")]
+    pub(crate) positional: Vec<String>,
+    /// Keep the table in this folder
+    #[arg(long, value_name = "NAME.tvb")]
+    pub(crate) save: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+    #[command(flatten)]
+    pub(crate) grid: GridArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) iteration: IterationArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IntervalArgs {
+    /// A table made by `trustvb table build` or `calibrate --save`
+    pub(crate) table: PathBuf,
+    /// Quantities [default: every weight and mean]
+    #[arg(value_name = "H")]
+    pub(crate) functionals: Vec<String>,
+    #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    #[command(subcommand)]
+    pub(crate) command: TableCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TableCommand {
+    /// Build a table, or complete one that was interrupted
+    #[command(after_help = BUILD_EXAMPLES)]
+    Build(BuildArgs),
+    /// What a table holds, what is missing, and how the fits went
+    #[command(after_help = INFO_EXAMPLES)]
+    Info(InfoArgs),
+    /// Put shards of the same table together
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge(MergeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
+    pub(crate) data: Option<PathBuf>,
+    /// The table's folder
+    #[arg(short, long, value_name = "NAME.tvb")]
+    pub(crate) output: PathBuf,
+    /// Methods the table should serve, which decide its resamples [default: vb,tvb,anchored,analytic]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) method: Vec<String>,
+    /// Do only this share of the replicates, such as 3/16
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    /// Do not put the data into the table
+    #[arg(long)]
+    pub(crate) without_data: bool,
+    #[command(flatten)]
+    pub(crate) grid: GridArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) iteration: IterationArgs,
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// The table's folder
+    pub(crate) table: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The folder that gets all parts; made if it does not exist
+    #[arg(short, long, value_name = "NAME.tvb")]
+    pub(crate) output: PathBuf,
+    /// Tables with the same manifest
+    #[arg(required = true)]
+    pub(crate) sources: Vec<PathBuf>,
+    /// No remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(0) | Err(_) => Err(format!("`{text}` is not a whole number of at least 1")),
+        Ok(n) => Ok(n),
+    }
+}
+
+fn within(text: &str, what: &str, ok: impl Fn(f64) -> bool) -> Result<f64, String> {
+    text.parse::<f64>().ok().filter(|x| ok(*x)).ok_or_else(|| format!("`{text}` is not {what}"))
+}
+
+fn omega(text: &str) -> Result<f64, String> {
+    within(text, "a fraction: greater than 0 and at most 1", |x| x > 0.0 && x <= 1.0)
+}
+
+fn level(text: &str) -> Result<f64, String> {
+    within(text, "a level: between 0 and 1, such as 0.95", |x| x > 0.0 && x < 1.0)
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    within(text, "a tolerance: greater than 0 and below 1", |x| x > 0.0 && x < 1.0)
+}

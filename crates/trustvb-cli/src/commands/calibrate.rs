@@ -1,0 +1,78 @@
+//! `trustvb calibrate`: a table in memory and calibrated intervals from it.
+
+use super::interval::{Asked, ask};
+use crate::args::CalibrateArgs;
+use crate::failure::Failure;
+use crate::{input, progress};
+use std::path::Path;
+use trustvb::backend::Cpu;
+use trustvb::table::{BuildError, Watch, build, save};
+
+pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
+    let (data, functionals) = split_positional(&args.positional);
+    let quiet = args.output.quiet;
+    let problem = input::problem(data, &args.model, args.grid.published, quiet)?;
+    let usual = if args.grid.published { &input::USUAL_PUBLISHED[..] } else { &input::USUAL[..] };
+    let methods = input::methods(&args.question.method, usual)?;
+    // Anything wrong with the question is said before the work is done.
+    let functionals = input::functionals(functionals, problem.model.layout())?;
+    super::plot::check(args.question.plot.as_deref())?;
+    let (settings, resamples) =
+        input::settings(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;
+    let bar = progress::bar("fitting resamples", quiet);
+    let watch = Watch {
+        cancel: progress::interruption(),
+        begin: &|paths| bar.set_length(paths),
+        done: &|| bar.inc(1),
+    };
+    let table = build(settings, problem.model.as_ref(), problem.data, &resamples, &Cpu, &watch);
+    bar.finish_and_clear();
+    let table = table.map_err(|error| match error {
+        BuildError::Cancelled => Failure::Run(
+            "interrupted; `trustvb table build` keeps what is done and can be resumed".to_owned(),
+        ),
+        other => other.into(),
+    })?;
+    if let Some(folder) = &args.save {
+        save(&table, folder)?;
+    }
+    ask(&Asked {
+        table: &table,
+        functionals: &functionals,
+        methods: &methods,
+        question: &args.question,
+        output: &args.output,
+        source: &problem.source,
+    })
+}
+
+/// The first word is the data unless it can only be a quantity.
+fn split_positional(words: &[String]) -> (Option<&Path>, &[String]) {
+    match words.split_first() {
+        Some((first, rest)) if first == "-" || Path::new(first).exists() || !is_quantity(first) => {
+            (Some(Path::new(first)), rest)
+        }
+        _ => (None, words),
+    }
+}
+
+/// Whether a word that is no file looks like a quantity: it has a bracket, or is a bare name.
+fn is_quantity(word: &str) -> bool {
+    word.contains(['[', '('])
+        || ["pi", "mu", "sigma", "sd", "cor", "beta", "tau", "noise"].contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_positional;
+
+    #[test]
+    fn the_first_word_is_data_unless_it_is_a_quantity() {
+        let words = |list: &[&str]| list.iter().map(|s| s.to_string()).collect::<Vec<_>>();
+        assert_eq!(split_positional(&words(&["pi[1]", "mu"])).0, None);
+        assert_eq!(split_positional(&words(&["sum(mu[1,])"])).0, None);
+        assert!(split_positional(&words(&["missing.csv", "pi[1]"])).0.is_some());
+        assert!(split_positional(&words(&["-", "pi[1]"])).0.is_some());
+        assert_eq!(split_positional(&words(&[])).0, None);
+    }
+}

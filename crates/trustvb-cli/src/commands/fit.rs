@@ -1,0 +1,295 @@
+//! `trustvb fit`: one variational fit, summarised.
+
+use crate::args::{FitArgs, Format};
+use crate::failure::Failure;
+use crate::input::{self, Problem};
+use crate::output::{csv_cell, csv_number, deserved, json_text, number, significant, table, write};
+use crate::progress;
+use serde_json::{Map, Value, json};
+use trustvb::calibrate::Law;
+use trustvb::fit::{Fit, Status, fit};
+use trustvb::functional::Functional;
+use trustvb::linalg::unpack;
+use trustvb::model::ModelSpec;
+
+/// Level of the intervals in the summary.
+const LEVEL: f64 = 0.95;
+
+/// Draws behind intervals that have no exact law.
+const DRAWS: usize = 400;
+
+pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
+    let quiet = args.output.quiet;
+    let problem = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
+    let options = input::fit_options(&args.iteration, 1e-10, args.trace);
+    let start = input::start(&args.iteration, &problem)?;
+    let bar = progress::spinner("fitting", quiet);
+    let result = fit(problem.model.as_ref(), None, args.omega, &start, &options, &mut |p| {
+        bar.set_message(format!(
+            "start {} of {}, sweep {}, bound {:.6}, change {:.1e}",
+            p.start + 1,
+            p.starts,
+            p.sweeps,
+            p.bound,
+            p.change
+        ));
+    });
+    bar.finish_and_clear();
+    let fit = result.map_err(|why| {
+        Failure::Run(format!(
+            "the fit failed: {why}; try fewer components, another prior or other start values"
+        ))
+    })?;
+    let rows = summary(&problem, &fit, args.iteration.seed);
+    let text = match args.output.format {
+        Format::Json => json_text(&fit_json(args, &problem, &fit, &rows)),
+        Format::Csv => summary_csv(&rows),
+        Format::Table => summary_table(args, &problem, &fit, &rows),
+    };
+    write(&args.output, &text)?;
+    match &fit.outcome.status {
+        Status::Converged | Status::Stalled => Ok(()),
+        Status::HitLimit => Err(Failure::Run(format!(
+            "the fit did not converge in {} sweeps (last change {:.1e}); raise --max-sweeps",
+            fit.outcome.sweeps, fit.outcome.change
+        ))),
+        Status::Degenerate(why) => Err(Failure::Run(format!("the fit broke off: {why}"))),
+    }
+}
+
+/// One line of the summary: a quantity with its uncalibrated interval.
+struct Row {
+    component: usize,
+    name: String,
+    label: String,
+    estimate: f64,
+    lower: f64,
+    upper: f64,
+}
+
+/// What a statistician looks at, component by component.
+fn quantities(problem: &Problem, component: usize) -> Vec<String> {
+    let k = component + 1;
+    let layout = problem.model.layout();
+    let p = layout.coordinates.len();
+    let mut texts = vec![format!("pi[{k}]")];
+    match problem.spec {
+        ModelSpec::Gmm { .. } => {
+            texts.extend((1..=p).map(|j| format!("mu[{k},{j}]")));
+            texts.extend((1..=p).map(|j| format!("sd[{k},{j}]")));
+            for i in 1..=p {
+                texts.extend((1..i).map(|j| format!("cor[{k},{i},{j}]")));
+            }
+        }
+        ModelSpec::Bmlr { .. } => {
+            texts.extend((1..=p).map(|j| format!("beta[{k},{j}]")));
+            texts.push(format!("tau[{k}]"));
+            if layout.block("noise").is_some() {
+                texts.push(format!("1/sqrt(noise[{k}])"));
+            }
+        }
+    }
+    texts
+}
+
+/// More columns than this would make a summary of correlations that nobody reads.
+const MAX_ROWS: usize = 400;
+
+fn summary(problem: &Problem, fit: &Fit, seed: u64) -> Vec<Row> {
+    let layout = problem.model.layout();
+    let parameters = fit.posterior.parameters();
+    let mut rows = Vec::new();
+    for component in 0..layout.n_components {
+        let mut texts = quantities(problem, component);
+        if texts.len() * layout.n_components > MAX_ROWS {
+            texts.retain(|text| !text.starts_with("cor"));
+        }
+        for text in texts {
+            let Ok(functional) = Functional::parse(&text, layout) else { continue };
+            for part in functional.parts() {
+                let law = Law::new(part, layout.clone(), false, seed, DRAWS);
+                let (lower, upper, _) = law.interval(parameters, LEVEL);
+                rows.push(Row {
+                    component,
+                    name: part.name().to_owned(),
+                    label: part.label().to_owned(),
+                    estimate: part.plug_in(parameters),
+                    lower,
+                    upper,
+                });
+            }
+        }
+    }
+    rows
+}
+
+fn status_line(fit: &Fit) -> String {
+    let outcome = &fit.outcome;
+    match &outcome.status {
+        Status::Converged => {
+            format!("converged in {} sweeps (last change {:.1e})", outcome.sweeps, outcome.change)
+        }
+        Status::Stalled => format!(
+            "stalled after {} sweeps at a change of {:.1e}: rounding allows no more",
+            outcome.sweeps, outcome.change
+        ),
+        Status::HitLimit => format!(
+            "did NOT converge in {} sweeps (last change {:.1e})",
+            outcome.sweeps, outcome.change
+        ),
+        Status::Degenerate(why) => format!("broke off after {} sweeps: {why}", outcome.sweeps),
+    }
+}
+
+fn summary_table(args: &FitArgs, problem: &Problem, fit: &Fit, rows: &[Row]) -> String {
+    let model = problem.model.as_ref();
+    let what = match problem.spec {
+        ModelSpec::Gmm { .. } => "Gaussian mixture",
+        ModelSpec::Bmlr { .. } => "mixture of linear regressions",
+    };
+    let mut text = format!(
+        "{what}, {} components, ω = {}\n{}: {} units, {} {}\n{}; bound {}; best of {} starts\n\n",
+        model.n_components(),
+        fit.omega,
+        problem.source,
+        model.n_units(),
+        model.layout().coordinates.len(),
+        match problem.spec {
+            ModelSpec::Gmm { .. } => "columns",
+            ModelSpec::Bmlr { .. } => "coefficients",
+        },
+        status_line(fit),
+        significant(fit.outcome.bound, 9),
+        fit.starts,
+    );
+    let mut cells = Vec::new();
+    let mut last = usize::MAX;
+    for row in rows {
+        let width = row.upper - row.lower;
+        let first =
+            if row.component == last { String::new() } else { (row.component + 1).to_string() };
+        last = row.component;
+        cells.push(vec![
+            first,
+            row.label.clone(),
+            deserved(row.estimate, width),
+            deserved(row.lower, width),
+            deserved(row.upper, width),
+        ]);
+    }
+    let header = ["component", "quantity", "estimate", "2.5%", "97.5%"];
+    text.push_str(&table(&header, cells, 2));
+    for k in &fit.emptied {
+        text.push_str(&format!(
+            "\nComponent {} holds next to no data: its numbers are the prior's.\n",
+            k + 1
+        ));
+    }
+    text.push_str(
+        "\nThese VB 95% intervals are *uncalibrated*: VB's are too short. `trustvb calibrate` mends \
+         them.\n",
+    );
+    if args.trace {
+        text.push_str("\nbound after each sweep:\n");
+        for (i, bound) in fit.outcome.trace.iter().enumerate() {
+            text.push_str(&format!("{:5}  {bound:.9}\n", i + 1));
+        }
+    }
+    text
+}
+
+fn summary_csv(rows: &[Row]) -> String {
+    let mut text = String::from("component,quantity,estimate,lower,upper\n");
+    for row in rows {
+        text.push_str(&format!(
+            "{},{},{},{},{}\n",
+            row.component + 1,
+            csv_cell(&row.name),
+            csv_number(row.estimate),
+            csv_number(row.lower),
+            csv_number(row.upper)
+        ));
+    }
+    text
+}
+
+fn numbers(values: &[f64]) -> Value {
+    Value::Array(values.iter().map(|&x| number(x)).collect())
+}
+
+fn matrix(p: usize, packed: &[f64]) -> Value {
+    Value::Array(unpack(p, packed).iter().map(|row| numbers(row)).collect())
+}
+
+fn blocks_json(problem: &Problem, fit: &Fit) -> Value {
+    let layout = problem.model.layout();
+    let posterior = &fit.posterior;
+    let mut blocks = Map::new();
+    for block in &layout.blocks {
+        let name = block.name.as_str();
+        if let Some(dirichlet) = posterior.dirichlet(name) {
+            blocks.insert(name.to_owned(), json!({ "alpha": numbers(dirichlet.alpha()) }));
+            continue;
+        }
+        let copies = (0..block.copies)
+            .map(|k| {
+                if let Some(nw) = posterior.normal_wishart(name, k) {
+                    let w = nw.w().map_or(Value::Null, |w| matrix(block.dim, &w));
+                    json!({"m": numbers(nw.mean()), "beta": number(nw.beta), "nu": number(nw.nu), "W": w})
+                } else if let Some(normal) = posterior.mv_normal(name, k) {
+                    json!({"m": numbers(normal.mean()), "S": matrix(block.dim, normal.covariance())})
+                } else if let Some(gamma) = posterior.gamma(name, k) {
+                    json!({"a": number(gamma.a), "b": number(gamma.b)})
+                } else {
+                    Value::Null
+                }
+            })
+            .collect();
+        blocks.insert(name.to_owned(), Value::Array(copies));
+    }
+    Value::Object(blocks)
+}
+
+fn fit_json(args: &FitArgs, problem: &Problem, fit: &Fit, rows: &[Row]) -> Value {
+    let why = match &fit.outcome.status {
+        Status::Degenerate(why) => Value::String(why.to_string()),
+        _ => Value::Null,
+    };
+    let mut all = json!({
+        "model": problem.spec.name(),
+        "omega": number(fit.omega),
+        "blocks": blocks_json(problem, fit),
+        "bound": number(fit.outcome.bound),
+        "iterations": fit.outcome.sweeps,
+        "status": fit.outcome.status.name(),
+        "why": why,
+        "change": number(fit.outcome.change),
+        "starts": fit.starts,
+        "emptied": fit.emptied.iter().map(|k| k + 1).collect::<Vec<_>>(),
+        "n_units": problem.model.n_units(),
+        "n_components": problem.model.n_components(),
+        "coordinates": problem.model.layout().coordinates,
+        "source": problem.source,
+        "dropped_rows": problem.dropped,
+        "settings": problem.spec,
+        "seed": args.iteration.seed,
+        "summary": rows
+            .iter()
+            .map(|row| json!({
+                "functional": row.name,
+                "label": row.label,
+                "component": row.component + 1,
+                "estimate": number(row.estimate),
+                "level": LEVEL,
+                "lower": number(row.lower),
+                "upper": number(row.upper),
+                "calibrated": false,
+            }))
+            .collect::<Vec<_>>(),
+        "version": env!("CARGO_PKG_VERSION"),
+    });
+    if args.trace {
+        all["trace"] = numbers(&fit.outcome.trace);
+    }
+    all
+}

@@ -1,0 +1,8 @@
+//! One file per command.
+
+pub(crate) mod calibrate;
+pub(crate) mod fit;
+pub(crate) mod interval;
+pub(crate) mod table;
+
+mod plot;

@@ -1,0 +1,174 @@
+//! `trustvb table build | info | merge`: tables on disk.
+
+use crate::args::{BuildArgs, Format, InfoArgs, MergeArgs, TableArgs, TableCommand};
+use crate::failure::Failure;
+use crate::output::{json_text, significant, table, write};
+use crate::{input, progress};
+use serde_json::json;
+use trustvb::backend::Cpu;
+use trustvb::table::{BuildError, Shard, TableError, TableInfo, Watch, build_on_disk, info, merge};
+
+pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
+    match &args.command {
+        TableCommand::Build(args) => run_build(args),
+        TableCommand::Info(args) => run_info(args),
+        TableCommand::Merge(args) => run_merge(args),
+    }
+}
+
+fn run_build(args: &BuildArgs) -> Result<(), Failure> {
+    let shard = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
+    let problem =
+        input::problem(args.data.as_deref(), &args.model, args.grid.published, args.quiet)?;
+    let usual = if args.grid.published { &input::USUAL_PUBLISHED[..] } else { &input::USUAL[..] };
+    let methods = input::methods(&args.method, usual)?;
+    let built_in = args.data.is_none();
+    let (settings, resamples) =
+        input::settings(&args.grid, &args.iteration, &problem, &methods, built_in)?;
+    let bar = progress::bar("fitting resamples", args.quiet);
+    let watch = Watch {
+        cancel: progress::interruption(),
+        begin: &|paths| bar.set_length(paths),
+        done: &|| bar.inc(1),
+    };
+    let built = build_on_disk(
+        &args.output,
+        settings,
+        problem.model.as_ref(),
+        &problem.data,
+        !args.without_data,
+        &resamples,
+        &Cpu,
+        shard,
+        &watch,
+    );
+    bar.finish_and_clear();
+    match built {
+        Err(TableError::Build(BuildError::Cancelled)) => Err(Failure::Run(format!(
+            "interrupted; what is done is in {}, and the same command goes on from there",
+            args.output.display()
+        ))),
+        other => Ok(other?),
+    }
+}
+
+fn shard(text: &str) -> Result<Shard, Failure> {
+    let wrong =
+        || Failure::Usage(format!("--shard {text}: write it as 3/16, the third share of sixteen"));
+    let (number, of) = text.split_once('/').ok_or_else(wrong)?;
+    let (number, of) =
+        (number.parse::<u32>().map_err(|_| wrong())?, of.parse::<u32>().map_err(|_| wrong())?);
+    if number < 1 || number > of { Err(wrong()) } else { Ok(Shard { number, of }) }
+}
+
+fn run_merge(args: &MergeArgs) -> Result<(), Failure> {
+    let added = merge(&args.output, &args.sources)?;
+    if !args.quiet {
+        eprintln!("trustvb: added {added} parts to {}", args.output.display());
+    }
+    Ok(())
+}
+
+fn run_info(args: &InfoArgs) -> Result<(), Failure> {
+    let found = info(&args.table)?;
+    let text = match args.output.format {
+        Format::Table => info_text(&args.table.display().to_string(), &found),
+        Format::Json => json_text(&json!({
+            "manifest": found.manifest,
+            "has_data": found.has_data,
+            "paths": found.paths.0,
+            "paths_expected": found.paths.1,
+            "missing": found.missing.iter().map(|(design, list)| json!({
+                "design": design.name(), "replicates": list,
+            })).collect::<Vec<_>>(),
+            "damaged": found.damaged,
+            "sweeps": found.sweeps,
+            "fits": found.manifest.omegas.iter().zip(&found.fits).map(|(omega, counts)| json!({
+                "omega": omega,
+                "converged": counts[0],
+                "unconverged": counts[1],
+                "failed": counts[2],
+            })).collect::<Vec<_>>(),
+        })),
+        Format::Csv => {
+            let mut text = String::from("omega,converged,unconverged,failed\n");
+            for (omega, [ok, unconverged, failed]) in found.manifest.omegas.iter().zip(&found.fits)
+            {
+                text.push_str(&format!("{omega},{ok},{unconverged},{failed}\n"));
+            }
+            text
+        }
+    };
+    write(&args.output, &text)
+}
+
+/// `1–20, 41–60`.
+fn ranges(numbers: &[u32]) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for &n in numbers {
+        match parts.last_mut() {
+            Some((_, end)) if *end + 1 == n => *end = n,
+            _ => parts.push((n, n)),
+        }
+    }
+    let text: Vec<String> = parts
+        .iter()
+        .map(|(a, b)| if a == b { format!("{a}") } else { format!("{a}–{b}") })
+        .collect();
+    text.join(", ")
+}
+
+fn info_text(name: &str, info: &TableInfo) -> String {
+    let manifest = &info.manifest;
+    let fits: usize = info.fits.iter().flatten().sum();
+    let mut text = format!(
+        "{name}: {} with {} components, {} units, columns {}\n\
+         {} ω from 1 to {}, {} full and {} split bootstraps, seed {}, written by trustvb {}\n\
+         {} of {} paths: {fits} fits, {} sweeps per fit; {}\n",
+        manifest.model.name(),
+        manifest.layout.n_components,
+        manifest.n_units,
+        manifest.columns.join(", "),
+        manifest.omegas.len(),
+        manifest.omegas.last().copied().unwrap_or(1.0),
+        manifest.replicates.full,
+        manifest.replicates.split,
+        manifest.seed,
+        manifest.library,
+        info.paths.0,
+        info.paths.1,
+        significant(info.sweeps as f64 / fits.max(1) as f64, 3),
+        if info.has_data { "the data are included" } else { "without the data" },
+    );
+    for (design, replicates) in &info.missing {
+        text.push_str(&format!(
+            "missing: {} replicates {}; run `trustvb table build` again to complete them\n",
+            design.name(),
+            ranges(replicates)
+        ));
+    }
+    for damage in &info.damaged {
+        text.push_str(&format!("damaged: {damage}\n"));
+    }
+    let rows: Vec<Vec<String>> = manifest
+        .omegas
+        .iter()
+        .zip(&info.fits)
+        .filter(|(_, counts)| counts[1] + counts[2] > 0)
+        .map(|(omega, [ok, unconverged, failed])| {
+            vec![
+                significant(*omega, 4),
+                ok.to_string(),
+                unconverged.to_string(),
+                failed.to_string(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        text.push_str("all fits converged\n");
+    } else {
+        text.push_str("\nfits that did not converge, by ω:\n");
+        text.push_str(&table(&["ω", "converged", "unconverged", "failed"], rows, 0));
+    }
+    text
+}

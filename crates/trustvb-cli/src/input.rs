@@ -1,0 +1,310 @@
+//! From the command line to data, model and settings.
+
+use crate::args::{
+    GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, QuestionArgs, UpdateName,
+};
+use crate::failure::Failure;
+use crate::progress;
+use serde::de::DeserializeOwned;
+use std::io::Read;
+use std::path::Path;
+use trustvb::calibrate::Method;
+use trustvb::data::{Dataset, Formula, Frame, ReadOptions, read_centres, read_csv, read_path};
+use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
+use trustvb::functional::Functional;
+use trustvb::model::{BmlrPrior, GmmPrior, Model, ModelData, ModelSpec, Noise, PriorBase, Update};
+use trustvb::posterior::Layout;
+use trustvb::resample::{Design, GivenResamples, Resamples};
+use trustvb::table::{OmegaGrid, Replicates, Settings};
+
+/// Data with the model for them.
+pub(crate) struct Problem {
+    pub(crate) spec: ModelSpec,
+    pub(crate) data: ModelData,
+    pub(crate) model: Box<dyn Model>,
+    /// The file, or what stands for it.
+    pub(crate) source: String,
+    /// Rows left out by --drop-missing.
+    pub(crate) dropped: usize,
+}
+
+/// Reads the data and binds the model to them.
+pub(crate) fn problem(
+    path: Option<&Path>,
+    args: &ModelArgs,
+    published: bool,
+    quiet: bool,
+) -> Result<Problem, Failure> {
+    let name = match (args.model, &args.formula) {
+        (Some(name), _) => name,
+        (None, Some(_)) => ModelName::Bmlr,
+        (None, None) => ModelName::Gmm,
+    };
+    let (data, source, dropped, spec) = match name {
+        ModelName::Gmm => {
+            refuse(args.formula.is_some(), "--formula is for --model bmlr")?;
+            refuse(args.noise.is_some(), "--noise is for --model bmlr")?;
+            let (data, source, dropped) = rows(path, args, quiet)?;
+            let update = match (args.update, published) {
+                (Some(UpdateName::AsPrinted), _) | (None, true) => Update::AsPrinted,
+                (Some(UpdateName::Corrected), _) | (None, false) => Update::Corrected,
+            };
+            let mut prior: GmmPrior = prior(&args.prior)?;
+            if args.prior == "paper" || (published && args.prior == "default") {
+                prior.base = PriorBase::Paper;
+            }
+            let spec = ModelSpec::Gmm { n_components: args.components, prior, update };
+            (ModelData::Rows(data), source, dropped, spec)
+        }
+        ModelName::Bmlr => {
+            refuse(args.columns.is_some(), "--columns is for --model gmm; use --formula")?;
+            refuse(args.update.is_some(), "--update is for --model gmm")?;
+            let text = args.formula.as_deref().ok_or_else(|| {
+                Failure::Usage(
+                    "--model bmlr needs a formula, such as --formula 'y ~ x | group'".to_owned(),
+                )
+            })?;
+            let formula = Formula::parse(text).map_err(|e| Failure::Usage(e.to_string()))?;
+            let options = ReadOptions { drop_missing: args.drop_missing, ..formula.read_options() };
+            let (frame, source) = frame(path, options, quiet)?;
+            let dropped = frame.dropped_rows().len();
+            let data = formula.apply(&frame)?;
+            data.check_for_mixture(args.components, args.min_group_rows)?;
+            let mut prior: BmlrPrior = prior(&args.prior)?;
+            if args.prior == "paper" || (published && args.prior == "default") {
+                prior.base = PriorBase::Paper;
+            }
+            let spec = ModelSpec::Bmlr {
+                n_components: args.components,
+                prior,
+                noise: noise(args.noise.as_deref())?,
+                formula: text.to_owned(),
+            };
+            (ModelData::Groups(data), source, dropped, spec)
+        }
+    };
+    let model = spec.build(&data)?;
+    if dropped > 0 && !quiet {
+        eprintln!("trustvb: left out {dropped} rows with missing or infinite values");
+    }
+    Ok(Problem { spec, data, model, source, dropped })
+}
+
+fn refuse(wrong: bool, why: &str) -> Result<(), Failure> {
+    if wrong { Err(Failure::Usage(why.to_owned())) } else { Ok(()) }
+}
+
+fn rows(
+    path: Option<&Path>,
+    args: &ModelArgs,
+    quiet: bool,
+) -> Result<(Dataset, String, usize), Failure> {
+    let Some(path) = path else {
+        let data = match &args.columns {
+            Some(columns) => Dataset::faithful().select(columns)?,
+            None => Dataset::faithful(),
+        };
+        return Ok((data, "Old Faithful (built in)".to_owned(), 0));
+    };
+    let options = ReadOptions {
+        columns: args.columns.clone(),
+        drop_missing: args.drop_missing,
+        ..ReadOptions::default()
+    };
+    let (frame, source) = frame(Some(path), options, quiet)?;
+    let dropped = frame.dropped_rows().len();
+    Ok((frame.into_dataset()?, source, dropped))
+}
+
+fn frame(
+    path: Option<&Path>,
+    options: ReadOptions<'_>,
+    quiet: bool,
+) -> Result<(Frame, String), Failure> {
+    let Some(path) = path else {
+        return Ok((Frame::from(Dataset::faithful()), "Old Faithful (built in)".to_owned()));
+    };
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|e| Failure::Run(format!("standard input cannot be read: {e}")))?;
+        let frame = read_csv(bytes.as_slice(), "standard input", &options)?;
+        return Ok((frame, "standard input".to_owned()));
+    }
+    let bar = progress::bar("reading", quiet);
+    let report = |done: u64, total: u64| {
+        bar.set_length(total.max(done));
+        bar.set_position(done);
+    };
+    let frame = read_path(path, &ReadOptions { progress: Some(&report), ..options });
+    bar.finish_and_clear();
+    Ok((frame?, path.display().to_string()))
+}
+
+/// The prior of `default`, `paper` or a TOML file.
+fn prior<T: DeserializeOwned + Default>(text: &str) -> Result<T, Failure> {
+    if text == "default" || text == "paper" {
+        return Ok(T::default());
+    }
+    let content = std::fs::read_to_string(text).map_err(|e| {
+        Failure::Run(format!("{text}: {e}; --prior takes default, paper or a TOML file"))
+    })?;
+    toml::from_str(&content).map_err(|e| Failure::Run(format!("{text}: {e}")))
+}
+
+fn noise(text: Option<&str>) -> Result<Noise, Failure> {
+    match text {
+        None | Some("estimate") => Ok(Noise::Estimate),
+        Some(text) => text
+            .strip_prefix("known=")
+            .and_then(|number| number.parse::<f64>().ok())
+            .filter(|x| x.is_finite() && *x > 0.0)
+            .map(Noise::Known)
+            .ok_or_else(|| {
+                Failure::Usage(format!(
+                    "--noise {text}: say estimate, or known=1 with a positive precision"
+                ))
+            }),
+    }
+}
+
+/// How a single fit iterates.
+pub(crate) fn fit_options(args: &IterationArgs, tolerance: f64, trace: bool) -> FitOptions {
+    FitOptions {
+        stopping: Stopping::Relative(args.tolerance.unwrap_or(tolerance)),
+        max_sweeps: args.max_sweeps,
+        acceleration: args.acceleration,
+        trace,
+    }
+}
+
+/// Where the full-data fit begins.
+pub(crate) fn start(args: &IterationArgs, problem: &Problem) -> Result<Start, Failure> {
+    let Some(path) = &args.centres else {
+        return Ok(Start::KMeans { restarts: args.starts, seed: args.seed });
+    };
+    let centres = read_centres(path, &problem.model.layout().coordinates)?;
+    if centres.len() != problem.model.n_components() {
+        return Err(Failure::Run(format!(
+            "{}: {} rows of start values, but the model has {} components; give one row each",
+            path.display(),
+            centres.len(),
+            problem.model.n_components()
+        )));
+    }
+    Ok(Start::Centres(centres.concat()))
+}
+
+/// The methods asked for, or the usual ones.
+pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>, Failure> {
+    if names.is_empty() {
+        return Ok(usual.to_vec());
+    }
+    let mut methods = Vec::new();
+    for name in names {
+        let method = Method::from_name(name.trim()).ok_or_else(|| {
+            let known: Vec<&str> = Method::ALL.iter().map(|m| m.name()).collect();
+            Failure::Usage(format!(
+                "--method {name}: there is no such method; choose from {}",
+                known.join(", ")
+            ))
+        })?;
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    methods.sort();
+    Ok(methods)
+}
+
+/// The methods that run when none are named.
+pub(crate) const USUAL: [Method; 4] = [Method::Vb, Method::Tvb, Method::Anchored, Method::Analytic];
+
+/// The same, as published.
+pub(crate) const USUAL_PUBLISHED: [Method; 2] = [Method::Vb, Method::Tvb];
+
+/// Levels asked for, 0.95 otherwise.
+pub(crate) fn levels(args: &QuestionArgs) -> Vec<f64> {
+    if args.level.is_empty() { vec![0.95] } else { args.level.clone() }
+}
+
+/// What a table is made with, and its resamples.
+pub(crate) fn settings(
+    grid: &GridArgs,
+    iteration: &IterationArgs,
+    problem: &Problem,
+    methods: &[Method],
+    built_in_data: bool,
+) -> Result<(Settings, Resamples), Failure> {
+    refuse(
+        grid.fresh_splits && grid.resamples.is_some(),
+        "--fresh-splits draws new splits, so it cannot go with --resamples",
+    )?;
+    let given = match &grid.resamples {
+        Some(path) => Some(GivenResamples::read(path, problem.model.n_units())?),
+        None => None,
+    };
+    let needed = |design: Design| -> u32 {
+        if !methods.iter().any(|method| method.design() == Some(design)) {
+            return 0;
+        }
+        match given.as_ref().map(|given| given.bootstraps(design)) {
+            Some(n) if n > 0 => n as u32,
+            _ => grid.bootstraps,
+        }
+    };
+    let replicates = Replicates { full: needed(Design::Full), split: needed(Design::Split) };
+    // Without replicates nothing on the grid is asked but ω = 1.
+    let omegas = if replicates.full + replicates.split == 0 {
+        vec![1.0]
+    } else {
+        let points = grid.grid.unwrap_or(if built_in_data { 500 } else { 100 });
+        OmegaGrid { points, min: grid.omega_min }.omegas()
+    };
+    let published = grid.published;
+    let path = PathOptions {
+        fit: if published {
+            FitOptions {
+                stopping: Stopping::AbsoluteBound(1e-4),
+                max_sweeps: 200,
+                acceleration: 0,
+                trace: false,
+            }
+        } else {
+            fit_options(iteration, 1e-8, false)
+        },
+        matching: match (grid.matching, published) {
+            (Some(MatchName::Weight), _) | (None, true) => Matching::Weight,
+            (Some(MatchName::Assignment), _) | (None, false) => Matching::Assignment,
+        },
+        start: match (grid.restarts, published) {
+            (Some(n), _) => ReplicateStart::Restarts(n),
+            (None, true) => ReplicateStart::ColdEveryOmega,
+            (None, false) => ReplicateStart::Warm,
+        },
+        seed: iteration.seed,
+    };
+    let settings = Settings {
+        model: problem.spec.clone(),
+        omegas,
+        omega_min: grid.omega_min,
+        replicates,
+        fresh_splits: grid.fresh_splits,
+        resamples: given.as_ref().map(GivenResamples::hash),
+        seed: iteration.seed,
+        start: start(iteration, problem)?,
+        path,
+        published_intervals: published,
+    };
+    let resamples = Resamples::new(iteration.seed, grid.fresh_splits, given);
+    Ok((settings, resamples))
+}
+
+/// The functionals asked for, or every weight and mean.
+pub(crate) fn functionals(texts: &[String], layout: &Layout) -> Result<Vec<Functional>, Failure> {
+    if texts.is_empty() {
+        return Ok(Functional::defaults(layout));
+    }
+    texts.iter().map(|text| Ok(Functional::parse(text, layout)?)).collect()
+}

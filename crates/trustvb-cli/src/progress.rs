@@ -1,0 +1,49 @@
+//! Progress on standard error: a bar with the time left, silent when piped or told to be quiet.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Whether anybody watches.
+pub(crate) fn is_visible(quiet: bool) -> bool {
+    !quiet && std::io::stderr().is_terminal()
+}
+
+/// A bar for `what`, hidden unless somebody watches.
+pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
+    if !is_visible(quiet) {
+        return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    }
+    let bar = ProgressBar::new(0);
+    bar.set_style(style("{prefix} {wide_bar} {pos}/{len}, {eta} left"));
+    bar.set_prefix(what);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// A line for work whose end is not known.
+pub(crate) fn spinner(what: &'static str, quiet: bool) -> ProgressBar {
+    let bar = bar(what, quiet);
+    if is_visible(quiet) {
+        bar.set_style(style("{prefix} {spinner} {msg} ({elapsed})"));
+    }
+    bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// A flag that Ctrl-C sets; a second Ctrl-C ends the process at once.
+pub(crate) fn interruption() -> &'static AtomicBool {
+    // A handler may already be there, or not be possible: the default, ending at once, is fine too.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    });
+    &INTERRUPTED
+}

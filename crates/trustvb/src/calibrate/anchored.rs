@@ -1,0 +1,101 @@
+//! `anchored`: bootstraps of all units, checked at every ω against h(θ̂_1), the fit at ω = 1.
+//!
+//! The anchor makes shrinkage at small ω visible, and the whole sample is used. ω̂ is the first
+//! crossing of 1−a from ω = 1 downwards on the isotonic (non-decreasing) curve, interpolated in
+//! log ω.
+
+use super::coverage::{CoverageCurve, Target};
+use super::flag::from_curve;
+use super::tvb::check_bootstraps;
+use super::{Answer, CalibrateError, Method, Question};
+use crate::resample::Design;
+
+pub(super) fn answer(
+    question: &Question<'_>,
+    levels: &[f64],
+) -> Result<Vec<Answer>, CalibrateError> {
+    let mut curve = CoverageCurve::new(question, Design::Full, Target::Anchor);
+    check_bootstraps(&curve, Method::Anchored, Design::Full)?;
+    let omegas = question.table.omegas();
+    let mut answers = Vec::new();
+    for &level in levels {
+        let (omega, coverage, se) = crossing(&mut curve, omegas, level);
+        curve.survey(level);
+        let mut answer = question.finish_on_grid(Method::Anchored, level, omega);
+        (answer.coverage, answer.coverage_se) = (Some(coverage), Some(se));
+        from_curve(question, &mut curve, Design::Full, &mut answer);
+        answers.push(answer);
+    }
+    Ok(answers)
+}
+
+/// ω̂ with the coverage there and its standard error.
+fn crossing(curve: &mut CoverageCurve<'_>, omegas: &[f64], level: f64) -> (f64, f64, f64) {
+    let last = curve.len() - 1;
+    let Some(first) = curve.first_crossing(level) else {
+        curve.survey(level);
+        return highest(curve, level);
+    };
+    // The isotonic fit at the crossing depends on what follows; look as far as it takes.
+    let mut margin = (curve.len() / 50).max(2);
+    loop {
+        let end = (first + margin).min(last);
+        let from = if first == 0 { 0 } else { first.saturating_sub(margin) };
+        let from = if curve.is_costly() { from } else { 0 };
+        let raw: Vec<f64> = (from..=end).map(|i| curve.at(i, level).0).collect();
+        let fitted = isotonic(&raw);
+        if let Some(at) = fitted.iter().position(|&c| c >= level) {
+            let i = from + at;
+            let se = curve.at(i, level).1;
+            if at == 0 {
+                return (omegas[i], fitted[0], se);
+            }
+            let share = (level - fitted[at - 1]) / (fitted[at] - fitted[at - 1]);
+            let ln_omega = omegas[i - 1].ln() + share * (omegas[i].ln() - omegas[i - 1].ln());
+            return (ln_omega.exp(), level, se);
+        }
+        if end == last {
+            return highest(curve, level);
+        }
+        margin *= 2;
+    }
+}
+
+/// The largest ω with the highest coverage seen, for a curve that never reaches the level.
+fn highest(curve: &mut CoverageCurve<'_>, level: f64) -> (f64, f64, f64) {
+    let mut best = (f64::NAN, -1.0, f64::NAN);
+    for point in curve.points(level) {
+        if point.coverage > best.1 {
+            best = (point.omega, point.coverage, point.se);
+        }
+    }
+    best
+}
+
+/// The non-decreasing sequence nearest to `y` in least squares (pool adjacent violators).
+fn isotonic(y: &[f64]) -> Vec<f64> {
+    let mut pools: Vec<(f64, usize)> = Vec::with_capacity(y.len());
+    for &value in y {
+        pools.push((value, 1));
+        while let [.., (a, n), (b, m)] = pools[..] {
+            if a <= b {
+                break;
+            }
+            pools.truncate(pools.len() - 2);
+            pools.push(((a * n as f64 + b * m as f64) / (n + m) as f64, n + m));
+        }
+    }
+    pools.into_iter().flat_map(|(value, n)| std::iter::repeat_n(value, n)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::isotonic;
+
+    #[test]
+    fn pools_what_falls() {
+        assert_eq!(isotonic(&[1.0, 3.0, 2.0, 4.0]), [1.0, 2.5, 2.5, 4.0]);
+        assert_eq!(isotonic(&[3.0, 2.0, 1.0]), [2.0, 2.0, 2.0]);
+        assert!(isotonic(&[]).is_empty());
+    }
+}

@@ -1,0 +1,168 @@
+//! The coverage curve of a functional: how often replicates' intervals hold a checked value, by ω.
+
+use super::Question;
+use crate::fit::StatusCode;
+use crate::resample::Design;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A point of the curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CurvePoint {
+    /// ω.
+    pub omega: f64,
+    /// Estimated coverage.
+    pub coverage: f64,
+    /// Its Monte-Carlo standard error.
+    pub se: f64,
+}
+
+/// Which value the replicates' intervals are checked against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The plug-in value of the design's replicate 0 at the same ω.
+    SameOmega,
+    /// The plug-in value of the design's replicate 0 at ω = 1.
+    Anchor,
+}
+
+/// A curve that is evaluated where it is needed, for all levels at once.
+///
+/// A value is in the central `1−a` interval iff its CDF value `u` is in `[a/2, 1−a/2]`; `u` per
+/// replicate is all that is kept.
+pub struct CoverageCurve<'a> {
+    question: &'a Question<'a>,
+    design: Design,
+    target: Target,
+    /// CDF values of the usable replicates, by grid point.
+    known: BTreeMap<usize, Vec<f64>>,
+}
+
+impl<'a> CoverageCurve<'a> {
+    pub(super) fn new(question: &'a Question<'a>, design: Design, target: Target) -> Self {
+        CoverageCurve { question, design, target, known: BTreeMap::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.question.table.omegas().len()
+    }
+
+    pub(super) fn bootstraps(&self) -> usize {
+        self.question.table.bootstraps(self.design).count()
+    }
+
+    /// Coverage at grid point `i`, with its standard error; NaN when no replicate is usable there.
+    pub(super) fn at(&mut self, i: usize, level: f64) -> (f64, f64) {
+        let (question, design, target) = (self.question, self.design, self.target);
+        let u = self.known.entry(i).or_insert_with(|| evaluate(question, design, target, i));
+        let tail = 0.5 * (1.0 - level);
+        let inside = u.iter().filter(|u| (tail..=1.0 - tail).contains(*u)).count();
+        let n = u.len() as f64;
+        let coverage = inside as f64 / n;
+        (coverage, (coverage * (1.0 - coverage) / n).sqrt())
+    }
+
+    /// Share of replicates at grid point `i` whose fit did not converge or failed.
+    pub(super) fn unconverged(&self, i: usize) -> f64 {
+        let (mut bad, mut all) = (0, 0);
+        for path in self.question.table.bootstraps(self.design) {
+            all += 1;
+            bad += usize::from(!matches!(
+                path.status[i],
+                StatusCode::Converged | StatusCode::Stalled
+            ));
+        }
+        f64::from(bad as u32) / f64::from((all as u32).max(1))
+    }
+
+    /// The points evaluated so far.
+    pub(super) fn points(&mut self, level: f64) -> Vec<CurvePoint> {
+        let at: Vec<usize> = self.known.keys().copied().collect();
+        at.into_iter()
+            .map(|i| {
+                let (coverage, se) = self.at(i, level);
+                CurvePoint { omega: self.question.table.omegas()[i], coverage, se }
+            })
+            .collect()
+    }
+
+    /// Whether every further point takes draws for every replicate.
+    pub(super) fn is_costly(&self) -> bool {
+        !self.question.law.is_exact()
+    }
+
+    /// Every so many grid points, so that about two dozen span the grid.
+    pub(super) fn stride(&self) -> usize {
+        (self.len() / 24).max(1)
+    }
+
+    /// The first grid point, from ω = 1 downwards, with coverage at least `level`.
+    ///
+    /// A cheap law is followed point by point. A costly one is looked at in strides first and
+    /// halved within the stride where it crosses.
+    pub(super) fn first_crossing(&mut self, level: f64) -> Option<usize> {
+        if !self.is_costly() {
+            return (0..self.len()).find(|&i| self.at(i, level).0 >= level);
+        }
+        let last = self.len() - 1;
+        let stride = self.stride();
+        let (mut below, mut i) = (None, 0);
+        loop {
+            if self.at(i, level).0 >= level {
+                break;
+            }
+            if i == last {
+                return None;
+            }
+            below = Some(i);
+            i = (i + stride).min(last);
+        }
+        let (Some(mut below), mut above) = (below, i) else { return Some(i) };
+        while above - below > 1 {
+            let middle = (above + below) / 2;
+            if self.at(middle, level).0 >= level { above = middle } else { below = middle }
+        }
+        Some(above)
+    }
+
+    /// Looks at the rest of the grid in strides, so that the shape of the curve is known.
+    pub(super) fn survey(&mut self, level: f64) {
+        let stride = if self.is_costly() { 6 * self.stride() } else { self.stride() };
+        for i in (0..self.len()).step_by(stride) {
+            self.at(i, level);
+        }
+        self.at(self.len() - 1, level);
+    }
+
+    /// Whether coverage falls again, by more than noise, somewhere below a larger ω.
+    pub(super) fn falls_again(&mut self, level: f64) -> bool {
+        let mut highest = 0.0_f64;
+        for point in self.points(level) {
+            let noise = (4.0 * point.se).max(0.02);
+            if point.coverage < highest - noise {
+                return true;
+            }
+            highest = highest.max(point.coverage);
+        }
+        false
+    }
+}
+
+fn evaluate(question: &Question<'_>, design: Design, target: Target, i: usize) -> Vec<f64> {
+    let table = question.table;
+    let at = match target {
+        Target::SameOmega => i,
+        Target::Anchor => 0,
+    };
+    let Some(checked) = table.zeroth(design, at) else { return Vec::new() };
+    let value = question.part.plug_in(checked);
+    let paths: Vec<_> = table.bootstraps(design).collect();
+    paths
+        .into_par_iter()
+        .with_min_len(16)
+        .filter_map(|path| table.parameters(path, i))
+        .map(|parameters| question.law.cdf(parameters, value))
+        .filter(|u| !u.is_nan())
+        .collect()
+}

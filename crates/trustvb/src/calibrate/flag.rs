@@ -1,0 +1,230 @@
+//! What to know before trusting an interval, as a name for programs and a sentence for people.
+
+use super::{Answer, CoverageCurve, Method, Question};
+use crate::fit::{StatusCode, match_components};
+use crate::posterior::Posterior;
+use crate::resample::Design;
+use crate::table::TvbTable;
+
+/// A warning or remark on an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Flag {
+    /// VB already covers: ω̂ = 1.
+    AtOmegaOne,
+    /// ω̂ is the smallest ω of the grid.
+    AtGridEdge,
+    /// The coverage curve stays below the level everywhere.
+    NeverReachesLevel {
+        /// The highest estimated coverage.
+        highest: f64,
+    },
+    /// The curve falls again at smaller ω.
+    NotMonotone,
+    /// Fits at ω̂ that did not converge or failed.
+    UnconvergedFits {
+        /// Their share.
+        share: f64,
+    },
+    /// Replicates whose components do not match the full-data fit's at ω̂.
+    ComponentsUnstable {
+        /// Their share.
+        share: f64,
+    },
+    /// So few bootstraps that the coverage is uncertain.
+    FewBootstraps {
+        /// How many.
+        bootstraps: usize,
+    },
+    /// Replicates are missing from the table.
+    IncompleteTable {
+        /// Replicates there.
+        found: usize,
+        /// Replicates expected.
+        expected: usize,
+    },
+    /// The full-data fit at ω̂ failed.
+    FullFitFailed,
+    /// The influence of units is not defined, so `analytic` has no answer.
+    NoInfluence(String),
+    /// `anchored` and `analytic` disagree.
+    MethodsDisagree {
+        /// Length of the analytic interval over that of the anchored one.
+        ratio: f64,
+        /// Which evidence is thin, and why.
+        thin: &'static str,
+    },
+}
+
+impl Flag {
+    /// Its name in JSON and tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Flag::AtOmegaOne => "at-omega-1",
+            Flag::AtGridEdge => "at-grid-edge",
+            Flag::NeverReachesLevel { .. } => "never-reaches-level",
+            Flag::NotMonotone => "not-monotone",
+            Flag::UnconvergedFits { .. } => "unconverged-fits",
+            Flag::ComponentsUnstable { .. } => "components-unstable",
+            Flag::FewBootstraps { .. } => "few-bootstraps",
+            Flag::IncompleteTable { .. } => "incomplete-table",
+            Flag::FullFitFailed => "full-fit-failed",
+            Flag::NoInfluence(_) => "no-influence",
+            Flag::MethodsDisagree { .. } => "methods-disagree",
+        }
+    }
+
+    /// Whether it only tells, and is no reason for distrust.
+    pub fn is_remark(&self) -> bool {
+        matches!(self, Flag::AtOmegaOne)
+    }
+
+    /// What it means, in a sentence.
+    pub fn sentence(&self) -> String {
+        match self {
+            Flag::AtOmegaOne => "the VB interval already has the coverage it claims".to_owned(),
+            Flag::AtGridEdge => "the answer is the smallest ω of the grid; a smaller --omega-min \
+                                 may be needed"
+                .to_owned(),
+            Flag::NeverReachesLevel { highest } => format!(
+                "no ω of the grid reaches the level: the highest estimated coverage is {highest:.3}, \
+                 and the interval may be too short"
+            ),
+            Flag::NotMonotone => "coverage falls again at smaller ω, where the prior takes over; \
+                                  the first crossing from ω = 1 was taken"
+                .to_owned(),
+            Flag::UnconvergedFits { share } => format!(
+                "{} of the fits at this ω failed or did not converge",
+                percent(*share)
+            ),
+            Flag::ComponentsUnstable { share } => format!(
+                "in {} of the resamples the components are not the same as in the full data: they \
+                 overlap, or there are too many",
+                percent(*share)
+            ),
+            Flag::FewBootstraps { bootstraps } => format!(
+                "only {bootstraps} bootstraps: the estimated coverage is uncertain; use -B 500 or more"
+            ),
+            Flag::IncompleteTable { found, expected } => format!(
+                "only {found} of {expected} resamples are in the table; run `trustvb table build` \
+                 again to complete it"
+            ),
+            Flag::FullFitFailed => "the full-data fit at this ω failed".to_owned(),
+            Flag::NoInfluence(why) => format!("no analytic answer: {why}"),
+            Flag::MethodsDisagree { ratio, thin } => format!(
+                "the analytic interval is {ratio:.2} times as long as the anchored one; {thin}"
+            ),
+        }
+    }
+}
+
+fn percent(share: f64) -> String {
+    if share < 0.1 { format!("{:.1}%", 100.0 * share) } else { format!("{:.0}%", 100.0 * share) }
+}
+
+/// Fewer bootstraps than this make the coverage at 95% uncertain by more than 1.5 points.
+const ENOUGH_BOOTSTRAPS: usize = 200;
+
+/// Remarks on an answer that rests on a coverage curve.
+pub(super) fn from_curve(
+    question: &Question<'_>,
+    curve: &mut CoverageCurve<'_>,
+    design: Design,
+    answer: &mut Answer,
+) {
+    let table = question.table;
+    let level = answer.level;
+    let omegas = table.omegas();
+    let i = omegas.iter().position(|&w| w <= answer.omega * (1.0 + 1e-12)).unwrap_or(0);
+    if answer.omega == 1.0 && curve.at(0, level).0 >= level {
+        answer.flags.push(Flag::AtOmegaOne);
+    }
+    if i == omegas.len() - 1 && omegas.len() > 1 && answer.omega <= omegas[i] {
+        answer.flags.push(Flag::AtGridEdge);
+    }
+    let points = curve.points(level);
+    let highest = points.iter().map(|p| p.coverage).fold(0.0, f64::max);
+    if highest < level {
+        answer.flags.push(Flag::NeverReachesLevel { highest });
+    }
+    if curve.falls_again(level) {
+        answer.flags.push(Flag::NotMonotone);
+    }
+    let unconverged = curve.unconverged(i);
+    if unconverged > 0.01 {
+        answer.flags.push(Flag::UnconvergedFits { share: unconverged });
+    }
+    let unstable = mismatched(table, design, i);
+    if unstable > 0.05 {
+        answer.flags.push(Flag::ComponentsUnstable { share: unstable });
+    }
+    let bootstraps = curve.bootstraps();
+    if bootstraps < ENOUGH_BOOTSTRAPS {
+        answer.flags.push(Flag::FewBootstraps { bootstraps });
+    }
+    let expected = table.manifest().replicates.of(design) as usize;
+    if bootstraps < expected {
+        answer.flags.push(Flag::IncompleteTable { found: bootstraps, expected });
+    }
+    answer.curve = points;
+}
+
+/// Share of replicates in which another numbering of the components would fit the full data better.
+fn mismatched(table: &TvbTable, design: Design, i: usize) -> f64 {
+    let Some(full) = table.zeroth(Design::Full, i) else { return 0.0 };
+    let full = Posterior::new(table.layout().clone(), full.to_vec());
+    let (mut bad, mut all) = (0u32, 0u32);
+    for path in table.bootstraps(design) {
+        let Some(parameters) = table.parameters(path, i) else { continue };
+        let replicate = Posterior::new(table.layout().clone(), parameters.to_vec());
+        let order = match_components(&full, &replicate);
+        all += 1;
+        bad += u32::from(order.iter().enumerate().any(|(k, &j)| k != j));
+    }
+    f64::from(bad) / f64::from(all.max(1))
+}
+
+/// Says so when `anchored` and `analytic` give lengths more than 10% apart, and which is the
+/// weaker evidence.
+pub(super) fn compare_methods(answers: &mut [Answer]) {
+    for a in 0..answers.len() {
+        for b in 0..answers.len() {
+            if answers[a].method != Method::Anchored
+                || answers[b].method != Method::Analytic
+                || answers[a].level != answers[b].level
+            {
+                continue;
+            }
+            let length = |answer: &Answer| answer.upper - answer.lower;
+            let ratio = length(&answers[b]) / length(&answers[a]);
+            if !(ratio.is_finite() && (ratio - 1.0).abs() > 0.1) {
+                continue;
+            }
+            let weak = |flags: &[Flag]| {
+                flags.iter().any(|flag| {
+                    matches!(
+                        flag,
+                        Flag::ComponentsUnstable { .. }
+                            | Flag::UnconvergedFits { .. }
+                            | Flag::FewBootstraps { .. }
+                            | Flag::NeverReachesLevel { .. }
+                    )
+                })
+            };
+            let thin = if weak(&answers[a].flags) {
+                "the bootstrap evidence is thin, see its own remarks"
+            } else {
+                "the analytic one is a first-order approximation, and here the data are too few for it"
+            };
+            for at in [a, b] {
+                answers[at].flags.push(Flag::MethodsDisagree { ratio, thin });
+            }
+        }
+    }
+}
+
+/// Whether the full-data fit at the first ω converged.
+pub(super) fn first_fit_converged(table: &TvbTable) -> bool {
+    table
+        .path(crate::backend::Job { design: Design::Full, replicate: 0 })
+        .is_some_and(|path| matches!(path.status[0], StatusCode::Converged | StatusCode::Stalled))
+}

@@ -1,0 +1,123 @@
+//! The posterior law of a functional in one fit: exact where there is a form, otherwise by draws.
+
+use crate::functional::{Draws, ExactLaw, Part, SampledLaw};
+use crate::posterior::{Layout, Marginal};
+use std::sync::Arc;
+
+/// How to evaluate the law of a functional for any fit of a table.
+#[derive(Clone, Debug)]
+pub struct Law<'a> {
+    part: &'a Part,
+    layout: Arc<Layout>,
+    published: bool,
+    seed: u64,
+    draws: usize,
+}
+
+/// The final interval deserves more draws than each of a thousand memberships.
+const FINAL: usize = 10;
+
+impl<'a> Law<'a> {
+    /// The law of `part`. With `published`, a linear form of one mean has the t law stretched to the
+    /// posterior standard deviation, as in the paper's code.
+    pub fn new(
+        part: &'a Part,
+        layout: Arc<Layout>,
+        published: bool,
+        seed: u64,
+        draws: usize,
+    ) -> Law<'a> {
+        let published =
+            published && part.exact().is_some_and(|law| law.is_mean_of_component().is_some());
+        Law { part, layout, published, seed, draws }
+    }
+
+    /// Whether evaluating it is cheap.
+    pub fn is_exact(&self) -> bool {
+        self.part.exact().is_some()
+    }
+
+    /// Its name.
+    pub fn describe(&self) -> String {
+        self.part.exact().map_or_else(|| "draws".to_owned(), ExactLaw::describe)
+    }
+
+    /// `P(h ≤ v)` under the fit.
+    pub fn cdf(&self, parameters: &[f64], v: f64) -> f64 {
+        match self.part.exact() {
+            Some(law) if self.published => {
+                law.cdf(parameters, unstretch(&law.marginal(parameters), law, parameters, v))
+            }
+            Some(law) => law.cdf(parameters, v),
+            None => self.sample(parameters, self.draws).cdf(v),
+        }
+    }
+
+    /// The central interval, with the standard errors of its limits when they come from draws.
+    pub fn interval(&self, parameters: &[f64], level: f64) -> (f64, f64, Option<(f64, f64)>) {
+        match self.part.exact() {
+            Some(law) => {
+                let (lower, upper) = law.interval(parameters, level);
+                if !self.published {
+                    return (lower, upper, None);
+                }
+                let stretch = |v| restretch(&law.marginal(parameters), law, parameters, v);
+                (stretch(lower), stretch(upper), None)
+            }
+            None => {
+                let law = self.sample(parameters, FINAL * self.draws);
+                let (lower, upper) = law.interval(level);
+                (lower, upper, Some(law.standard_error_of_limits(level)))
+            }
+        }
+    }
+
+    /// Its density, as points `(x, f(x))` across the central 99.9%.
+    pub fn density(&self, parameters: &[f64], points: usize) -> Vec<(f64, f64)> {
+        let sampled =
+            self.part.exact().is_none().then(|| self.sample(parameters, FINAL * self.draws));
+        let (low, high) = match (&sampled, self.part.exact()) {
+            (Some(law), _) => law.interval(0.999),
+            (None, Some(law)) => law.interval(parameters, 0.999),
+            (None, None) => return Vec::new(),
+        };
+        (0..points)
+            .map(|i| {
+                let x = low + (high - low) * i as f64 / (points - 1) as f64;
+                let y = match (&sampled, self.part.exact()) {
+                    (Some(law), _) => law.density(x),
+                    (None, Some(law)) => law.density(parameters, x),
+                    (None, None) => f64::NAN,
+                };
+                (x, y)
+            })
+            .collect()
+    }
+
+    fn sample(&self, parameters: &[f64], count: usize) -> SampledLaw {
+        Draws::sample_for(&self.layout, parameters, self.seed, count, &[self.part]).law(self.part)
+    }
+}
+
+/// `sd / scale` of a t law, by which the published intervals of means are longer.
+fn stretch_factor(marginal: &Marginal) -> f64 {
+    match marginal {
+        Marginal::StudentT { df, .. } if *df > 2.0 => (df / (df - 2.0)).sqrt(),
+        _ => 1.0,
+    }
+}
+
+/// The centre of a (symmetric) law of a mean, after its affine transform.
+fn centre(law: &ExactLaw, parameters: &[f64]) -> f64 {
+    law.quantile(parameters, 0.5)
+}
+
+fn unstretch(marginal: &Marginal, law: &ExactLaw, parameters: &[f64], v: f64) -> f64 {
+    let centre = centre(law, parameters);
+    centre + (v - centre) / stretch_factor(marginal)
+}
+
+fn restretch(marginal: &Marginal, law: &ExactLaw, parameters: &[f64], v: f64) -> f64 {
+    let centre = centre(law, parameters);
+    centre + (v - centre) * stretch_factor(marginal)
+}

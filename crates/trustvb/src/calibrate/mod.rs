@@ -1,0 +1,266 @@
+//! Mend: from the fits in a table to an interval whose coverage can be believed.
+//!
+//! A calibrator turns evidence about coverage into ω̂ and its story: the curve it looked at, the
+//! Monte-Carlo error, where the answer sits, and what speaks against trusting it. The reported
+//! interval is always that of the full data at ω̂.
+
+mod analytic;
+mod anchored;
+mod coverage;
+mod flag;
+mod gpc;
+mod law;
+mod sequential;
+mod tvb;
+mod vb;
+
+pub use coverage::{CoverageCurve, CurvePoint};
+pub use flag::Flag;
+pub use law::Law;
+
+use crate::functional::Part;
+use crate::model::{Model, ModelError};
+use crate::posterior::Posterior;
+use crate::resample::Design;
+use crate::table::TvbTable;
+use serde::{Deserialize, Serialize};
+
+/// The calibrators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// ω = 1, not calibrated.
+    Vb,
+    /// The paper's grid search (Algorithm 2).
+    Tvb,
+    /// The paper's stochastic approximation (Algorithm 1).
+    TvbSequential,
+    /// General posterior calibration of Syring & Martin, with fractional VB.
+    Gpc,
+    /// Bootstraps of all units against the fit at ω = 1.
+    Anchored,
+    /// As `anchored`, by the infinitesimal jackknife instead of resampling.
+    Analytic,
+}
+
+impl Method {
+    /// All of them, in the order in which results are shown.
+    pub const ALL: [Method; 6] = [
+        Method::Vb,
+        Method::Tvb,
+        Method::TvbSequential,
+        Method::Gpc,
+        Method::Anchored,
+        Method::Analytic,
+    ];
+
+    /// Its name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Vb => "vb",
+            Method::Tvb => "tvb",
+            Method::TvbSequential => "tvb-sequential",
+            Method::Gpc => "gpc",
+            Method::Anchored => "anchored",
+            Method::Analytic => "analytic",
+        }
+    }
+
+    /// The method of that name.
+    pub fn from_name(name: &str) -> Option<Method> {
+        Method::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// The design whose bootstraps it needs in the table.
+    pub fn design(self) -> Option<Design> {
+        match self {
+            Method::Tvb => Some(Design::Split),
+            Method::Gpc | Method::Anchored => Some(Design::Full),
+            Method::Vb | Method::TvbSequential | Method::Analytic => None,
+        }
+    }
+}
+
+/// A calibrated interval with its evidence.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The functional, as typed.
+    pub functional: String,
+    /// The same with column names.
+    pub label: String,
+    /// Who answered.
+    pub method: Method,
+    /// The level asked for.
+    pub level: f64,
+    /// ω̂.
+    pub omega: f64,
+    /// h at the posterior mean of the full-data fit at ω = 1.
+    pub estimate: f64,
+    /// Lower limit.
+    pub lower: f64,
+    /// Upper limit.
+    pub upper: f64,
+    /// Estimated coverage at ω̂, where there is evidence.
+    pub coverage: Option<f64>,
+    /// Its Monte-Carlo standard error (0 for `analytic`, which has none).
+    pub coverage_se: Option<f64>,
+    /// Monte-Carlo standard errors of the limits, when they come from draws.
+    pub limits_se: Option<(f64, f64)>,
+    /// What to know before trusting it.
+    pub flags: Vec<Flag>,
+    /// The coverage curve as far as it was evaluated, from large to small ω.
+    pub curve: Vec<CurvePoint>,
+    /// Fits made for this answer beyond those in the table.
+    pub extra_fits: usize,
+    /// The law of the functional: `Beta`, `scaled t`, …, or `draws`.
+    pub law: String,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrateError {
+    /// The table lacks what the method needs.
+    #[error("{method} needs {needs}, which the table does not have; {remedy}")]
+    Missing {
+        /// The method.
+        method: &'static str,
+        /// What is missing.
+        needs: &'static str,
+        /// How to get it.
+        remedy: &'static str,
+    },
+    /// A level outside (0, 1).
+    #[error("the level {0} is not between 0 and 1; 0.95 asks for a 95% interval")]
+    Level(f64),
+    /// The full-data fit at ω = 1 is degenerate.
+    #[error("the full-data fit failed, so there is nothing to calibrate")]
+    NoFullFit,
+    /// The stored data do not make the stored model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// Answers questions about one table.
+pub struct Calibrator<'a> {
+    table: &'a TvbTable,
+    model: Option<Box<dyn Model>>,
+    draws: usize,
+}
+
+impl<'a> Calibrator<'a> {
+    /// A calibrator for a table. `draws` is the number of draws behind each law that has no exact
+    /// form; the final interval uses ten times as many.
+    pub fn new(table: &'a TvbTable, draws: usize) -> Result<Calibrator<'a>, CalibrateError> {
+        let model = match table.data() {
+            Some(data) => Some(table.manifest().model.build(data)?),
+            None => None,
+        };
+        Ok(Calibrator { table, model, draws })
+    }
+
+    /// Answers for one part of a functional by several methods at several levels, level after level
+    /// within method after method.
+    pub fn answer(
+        &self,
+        part: &Part,
+        methods: &[Method],
+        levels: &[f64],
+    ) -> Result<Vec<Answer>, CalibrateError> {
+        if let Some(&level) = levels.iter().find(|l| !(**l > 0.0 && **l < 1.0)) {
+            return Err(CalibrateError::Level(level));
+        }
+        let question = Question::new(self, part)?;
+        let mut answers = Vec::new();
+        for method in methods {
+            answers.extend(match method {
+                Method::Vb => vb::answer(&question, levels),
+                Method::Tvb => tvb::answer(&question, levels),
+                Method::TvbSequential => sequential::answer(&question, levels),
+                Method::Gpc => gpc::answer(&question, levels),
+                Method::Anchored => anchored::answer(&question, levels),
+                Method::Analytic => analytic::answer(&question, levels),
+            }?);
+        }
+        flag::compare_methods(&mut answers);
+        Ok(answers)
+    }
+}
+
+/// One functional asked of one table, with what all methods share.
+struct Question<'a> {
+    table: &'a TvbTable,
+    model: Option<&'a dyn Model>,
+    part: &'a Part,
+    law: Law<'a>,
+    estimate: f64,
+    first: Posterior,
+}
+
+impl<'a> Question<'a> {
+    fn new(calibrator: &'a Calibrator<'a>, part: &'a Part) -> Result<Question<'a>, CalibrateError> {
+        let table = calibrator.table;
+        let first = table
+            .full_data_posterior(table.omegas()[0])
+            .ok_or(CalibrateError::NoFullFit)?;
+        let manifest = table.manifest();
+        let law = Law::new(
+            part,
+            table.layout().clone(),
+            manifest.published_intervals,
+            manifest.seed,
+            calibrator.draws,
+        );
+        Ok(Question {
+            table,
+            model: calibrator.model.as_deref(),
+            part,
+            law,
+            estimate: part.plug_in(first.parameters()),
+            first,
+        })
+    }
+
+    /// The model, which methods that fit anew need.
+    fn model(&self, method: Method) -> Result<&'a dyn Model, CalibrateError> {
+        self.model.ok_or(CalibrateError::Missing {
+            method: method.name(),
+            needs: "the data",
+            remedy: "build the table without --without-data",
+        })
+    }
+
+    /// The answer at ω̂ from the full-data posterior there.
+    fn finish(&self, method: Method, level: f64, omega: f64, posterior: &Posterior) -> Answer {
+        let (lower, upper, limits_se) = self.law.interval(posterior.parameters(), level);
+        Answer {
+            functional: self.part.name().to_owned(),
+            label: self.part.label().to_owned(),
+            method,
+            level,
+            omega,
+            estimate: self.estimate,
+            lower,
+            upper,
+            coverage: None,
+            coverage_se: None,
+            limits_se,
+            flags: Vec::new(),
+            curve: Vec::new(),
+            extra_fits: 0,
+            law: self.law.describe(),
+        }
+    }
+
+    /// As [`Question::finish`] for an ω within the grid; an interval of NaN when the fits there failed.
+    fn finish_on_grid(&self, method: Method, level: f64, omega: f64) -> Answer {
+        match self.table.full_data_posterior(omega) {
+            Some(posterior) => self.finish(method, level, omega, &posterior),
+            None => {
+                let mut answer = self.finish(method, level, omega, &self.first);
+                (answer.lower, answer.upper) = (f64::NAN, f64::NAN);
+                answer.flags.push(Flag::FullFitFailed);
+                answer
+            }
+        }
+    }
+}

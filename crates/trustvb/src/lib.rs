@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod fit;
+pub mod functional;
 pub mod linalg;
 pub mod model;
 pub mod posterior;

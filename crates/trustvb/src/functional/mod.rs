@@ -48,6 +48,8 @@ mod quantity;
 mod resolve;
 mod sampled;
 mod simplify;
+#[cfg(test)]
+mod tests;
 
 pub use draws::{Draw, Draws};
 pub use error::FunctionalError;

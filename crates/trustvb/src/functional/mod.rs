@@ -1,0 +1,186 @@
+//! Functionals `h(θ)`: the quantities that users ask intervals for, written as they would say them.
+//!
+//! A text such as `mu[1,waiting] - mu[1,eruptions]` or `log(sd[1,])` is parsed into a tree, and
+//! its names, indices and slices are looked up in the [`Layout`] of a posterior. Each scalar of
+//! the result is a [`Part`]. What matters next is how a part is distributed under `q(θ)`:
+//!
+//! - Simplification collects everything linear. Where a known law is recognised (linear forms of one
+//!   `mu`, of all `beta`, sums of `pi`, variances, precisions, and monotone functions of these) the
+//!   part has an [`ExactLaw`], which reads its numbers straight off the parameters of a fit.
+//! - Everything else is evaluated at [`Draws`], shared by all functionals and coupled across fits.
+//!
+//! The engine knows blocks and families, never models: a new model with the same blocks needs nothing here.
+//!
+//! | name | indices | meaning |
+//! |---|---|---|
+//! | `pi` | component | weight |
+//! | `mu`, `sd` | component, column | mean and standard deviation |
+//! | `sigma`, `cor` | component, column, column | covariance and correlation |
+//! | `beta` | component, coefficient | regression coefficient |
+//! | `tau` | component | prior precision of the coefficients |
+//! | `noise` | component | noise precision |
+//!
+//! Indices count from 1; columns can be named; an empty index takes all of them, as does a name without
+//! brackets. Arithmetic is element by element. There are `+ - * / ^`, `log exp sqrt abs logit expit`,
+//! `min max` and `sum mean`.
+//!
+//! ```
+//! use trustvb::functional::Functional;
+//! use trustvb::posterior::{Family, Layout};
+//!
+//! let layout = Layout::new(2, vec![], &[("pi", Family::Dirichlet, 1, 2)]);
+//! let odds = Functional::parse("pi[1]/pi[2]", &layout)?;
+//! let law = odds.parts()[0].exact().expect("the odds of a Beta variable");
+//! let (low, high) = law.interval(&[40.0, 20.0], 0.95);
+//! assert!(low < 2.0 && 2.0 < high);
+//! # Ok::<(), trustvb::functional::FunctionalError>(())
+//! ```
+
+mod advice;
+mod draws;
+mod error;
+mod evaluate;
+mod exact;
+mod find;
+mod lexer;
+mod parse;
+mod quantity;
+mod resolve;
+mod sampled;
+mod simplify;
+#[cfg(test)]
+mod tests;
+
+pub use draws::{Draw, Draws};
+pub use error::FunctionalError;
+pub use exact::ExactLaw;
+pub use sampled::SampledLaw;
+
+use crate::posterior::Layout;
+use evaluate::{Node, posterior_mean};
+
+/// The natural range of a functional, which suggests the scale on which to treat it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// Any number: no change of scale.
+    Real,
+    /// At least 0: the log scale.
+    Positive,
+    /// From 0 to 1: the logit scale.
+    Unit,
+}
+
+/// One scalar of a functional.
+#[derive(Clone, Debug)]
+pub struct Part {
+    name: String,
+    label: String,
+    node: Node,
+    exact: Option<ExactLaw>,
+    range: Range,
+}
+
+impl Part {
+    /// The text as typed, with what tells this part from the others: `mu[1,] [eruptions]`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// `mu[1,eruptions]` when the part is a plain quantity, else its name.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// `h` at the posterior mean of its elements, with `E[Σ] = W^-1/(ν−p−1)` behind `sigma`, `sd` and
+    /// `cor`; NaN where that does not exist.
+    pub fn plug_in(&self, parameters: &[f64]) -> f64 {
+        self.node.evaluate(&|atom| posterior_mean(atom, parameters))
+    }
+
+    /// Its exact law, if there is a known one.
+    pub fn exact(&self) -> Option<&ExactLaw> {
+        self.exact.as_ref()
+    }
+
+    /// The range in which it must lie, as far as its form shows.
+    pub fn range(&self) -> Range {
+        self.range
+    }
+
+    /// `h` at one draw.
+    pub fn evaluate(&self, draw: &Draw<'_>) -> f64 {
+        self.node.evaluate(&|atom| draw.value(atom.slot))
+    }
+
+    /// Calls `visit` with the place in a draw of every element that it uses.
+    fn slots(&self, mut visit: impl FnMut(usize)) {
+        self.node.atoms(&mut |atom| visit(atom.slot));
+    }
+}
+
+/// A functional of the parameters: one part, or one per element of a vector.
+#[derive(Clone, Debug)]
+pub struct Functional {
+    text: String,
+    parts: Vec<Part>,
+}
+
+impl Functional {
+    /// Reads a functional for posteriors with this layout.
+    pub fn parse(text: &str, layout: &Layout) -> Result<Functional, FunctionalError> {
+        let tree = parse::parse(text)?;
+        let vector = resolve::resolve(text, layout, &tree)?;
+        let typed = text.trim();
+        let single = vector.elements.len() == 1;
+        let mut parts = Vec::with_capacity(vector.elements.len());
+        for element in vector.elements {
+            let form = simplify::simplify(&element.node);
+            if let Some(value) = form.value().filter(|x| !x.is_finite()) {
+                let message = format!("this is {value} whatever the parameters are");
+                return Err(FunctionalError::new(text, tree.span, message, None));
+            }
+            let name = if single { typed.to_owned() } else { format!("{typed} [{}]", element.tag) };
+            let range = match form.bounds() {
+                (low, high) if low >= 0.0 && high <= 1.0 => Range::Unit,
+                (low, _) if low >= 0.0 => Range::Positive,
+                _ => Range::Real,
+            };
+            parts.push(Part {
+                label: element.title.unwrap_or_else(|| name.clone()),
+                name,
+                exact: find::find(&form),
+                range,
+                node: element.node,
+            });
+        }
+        Ok(Functional { text: text.to_owned(), parts })
+    }
+
+    /// The text as typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its scalars, in order.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What is reported when nothing is asked for: every weight, then every mean or coefficient.
+    pub fn defaults(layout: &Layout) -> Vec<Functional> {
+        let mut texts = Vec::new();
+        for quantity in &quantity::QUANTITIES {
+            let Some(block) = quantity.block(layout) else { continue };
+            let extents: Vec<usize> =
+                quantity.axes.iter().map(|&axis| quantity.extent(block, axis)).collect();
+            match (quantity.name, extents.as_slice()) {
+                ("pi", [n]) => texts.extend((1..=*n).map(|k| format!("pi[{k}]"))),
+                (name @ ("mu" | "beta"), [n, p]) => texts.extend(
+                    (1..=*n).flat_map(|k| (1..=*p).map(move |j| format!("{name}[{k},{j}]"))),
+                ),
+                _ => {}
+            }
+        }
+        texts.iter().filter_map(|text| Functional::parse(text, layout).ok()).collect()
+    }
+}

@@ -155,6 +155,7 @@ impl Driver {
         let mut accelerated = false;
         let (mut best_change, mut since_best) = (f64::INFINITY, 0);
         let (mut last_change, mut kicks) = (f64::INFINITY, 0);
+        let mut last_staggered = f64::NAN;
         while outcome.sweeps < options.max_sweeps {
             outcome.sweeps += 1;
             let result = sweeper.sweep(omega, state, &mut self.next);
@@ -187,7 +188,9 @@ impl Driver {
                     break;
                 }
             };
-            let gain = bound - outcome.bound;
+            let staggered = sweeper.staggered_bound().unwrap_or(bound);
+            let gain = staggered - last_staggered;
+            last_staggered = staggered;
             outcome.bound = bound;
             outcome.change = change;
             if options.trace {
@@ -213,7 +216,9 @@ impl Driver {
                     accelerated = false;
                     continue;
                 }
-                state.copy_from_slice(&self.next);
+                if matches!(options.stopping, Stopping::Relative(_)) {
+                    state.copy_from_slice(&self.next);
+                }
                 outcome.status = Status::Converged;
                 break;
             }

@@ -5,7 +5,7 @@
 //! the compiler up to six, where all sums of a component fit into registers.
 
 use super::rows::Rows;
-use crate::linalg::packed_len;
+use crate::linalg::{packed_index, packed_len};
 use crate::model::kernel::{CHUNK, Scratch, in_pieces, softmax};
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 
@@ -39,6 +39,34 @@ impl Densities {
             form += z * z;
         }
         numbers[0] - 0.5 * form
+    }
+}
+
+impl Densities {
+    /// `Σ_k Σ_n w r log ρ_nk` from the statistics of the responsibilities.
+    pub(super) fn expected_ln_density(&self, stats: &[f64]) -> f64 {
+        let p = self.p;
+        let stride = Self::stride(p);
+        let mut total = 0.0;
+        for (numbers, s) in self.numbers.chunks_exact(stride).zip(stats.chunks_exact(stride)) {
+            let (b, a) = numbers[1..].split_at(p);
+            let (first, second) = s[1..].split_at(p);
+            // Σ w r |A x − b|², row by row of A.
+            let mut form = 0.0;
+            for i in 0..p {
+                let row = &a[packed_index(i, 0)..=packed_index(i, i)];
+                let linear: f64 = row.iter().zip(first).map(|(a, m)| a * m).sum();
+                let mut square = 0.0;
+                for j in 0..=i {
+                    for l in 0..=i {
+                        square += row[j] * row[l] * second[packed_index(j, l)];
+                    }
+                }
+                form += square - 2.0 * b[i] * linear + b[i] * b[i] * s[0];
+            }
+            total += numbers[0] * s[0] - 0.5 * form;
+        }
+        total
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct GmmSweeper<'a> {
     compacted: Rows,
     use_all: bool,
     total_weight: f64,
+    ln_evidence: f64,
+    staggered: f64,
     prior: Option<Rc<ResolvedPrior>>,
     components: Components,
     densities: Densities,
@@ -60,6 +62,8 @@ impl<'a> GmmSweeper<'a> {
             compacted: Rows::default(),
             use_all: true,
             total_weight: 0.0,
+            ln_evidence: 0.0,
+            staggered: f64::NAN,
             prior: None,
             components: Components {
                 alpha: vec![0.0; k],
@@ -221,12 +225,17 @@ impl<'a> GmmSweeper<'a> {
         state: &[f64],
         next: &mut [f64],
     ) -> Result<f64, Degenerate> {
+        // Entropy of the responsibilities behind `state`, if the last E-step made them.
+        let entropy = self.ln_evidence - self.densities.expected_ln_density(state);
         self.update(prior, omega, state)?;
         let kl = self.prepare(prior)?;
+        let expected = self.densities.expected_ln_density(state) + entropy;
         let ln_evidence = self.e_step(next);
+        self.ln_evidence = ln_evidence;
         // Densities were of scaled rows: log p(x) = log p(z) − Σ log scale.
         let jacobian: f64 = self.model.scale.iter().map(|s| s.ln()).sum();
         let bound = omega * (ln_evidence - self.total_weight * jacobian) - kl;
+        self.staggered = omega * (expected - self.total_weight * jacobian) - kl;
         if bound.is_finite() { Ok(bound) } else { Err(Degenerate::NotFinite) }
     }
 
@@ -298,7 +307,7 @@ impl Sweeper for GmmSweeper<'_> {
         let prior = self.loaded_prior()?;
         self.place(&prior, centres);
         self.prepare(&prior)?;
-        self.e_step(state);
+        self.ln_evidence = self.e_step(state);
         Ok(())
     }
 
@@ -325,13 +334,17 @@ impl Sweeper for GmmSweeper<'_> {
             scale_both_sides(block.w_inverse(), &inverse_scale, w_inverse);
         }
         self.prepare(&prior)?;
-        self.e_step(state);
+        self.ln_evidence = self.e_step(state);
         Ok(())
     }
 
     fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
         let prior = self.loaded_prior()?;
         self.sweep_with(&prior, omega, state, next)
+    }
+
+    fn staggered_bound(&self) -> Option<f64> {
+        Some(self.staggered)
     }
 
     fn sweep_with_own_prior(

@@ -8,3 +8,8 @@ pub mod posterior;
 pub mod random;
 mod simd;
 pub mod special;
+
+/// The README's Rust, run as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct ReadmeDoctests;

@@ -1,5 +1,7 @@
 //! Each unit's influence against brute force: its weight up and down a little, and two refits.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::simulate::{Mixture, Regressions};

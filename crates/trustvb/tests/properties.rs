@@ -1,6 +1,8 @@
 //! Promises that hold for any data: the bound never falls, weights are repetitions, units and order
 //! do not matter, and acceleration changes only the time.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::compare::{RegressionUnits, distance, gmm_in_units};

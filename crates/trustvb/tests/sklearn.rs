@@ -1,5 +1,7 @@
 //! Fixed points of scikit-learn's `BayesianGaussianMixture` at ω = 1, from the same prior and start.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{assert_close, dataset, json, numbers};

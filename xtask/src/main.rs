@@ -1,3 +1,45 @@
-//! The project tasks.
+//! The project's tasks: what continuous integration and people run.
 
-fn main() {}
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its user")]
+
+mod bench;
+mod command;
+mod fixtures;
+mod readme;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  test [--quick]  format, lints, tests, documentation and the README's commands;
+                  --quick leaves out documentation and README
+  bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
+  fixtures        write the test fixtures that need Python again";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match arguments.as_slice() {
+        ["test"] => test::run(false),
+        ["test", "--quick"] => test::run(true),
+        ["bench"] => bench::run(),
+        ["fixtures"] => fixtures::run(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

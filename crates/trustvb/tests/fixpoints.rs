@@ -1,5 +1,7 @@
 //! Fixed points of the published implementation, both updates, plain and accelerated.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{assert_close, dataset, grouped, json, numbers};

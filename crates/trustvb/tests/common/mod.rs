@@ -1,5 +1,10 @@
 //! What several test files need: fixtures and small simulated data.
 
+#![allow(dead_code, reason = "every test file is its own program and uses a part of this")]
+
+pub(crate) mod compare;
+pub(crate) mod simulate;
+
 use serde_json::Value;
 use std::path::PathBuf;
 use trustvb::data::{Dataset, Formula, Grouped, read_path};

@@ -1,0 +1,74 @@
+//! Running other programs, and saying which one failed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// Where builds go: `CARGO_TARGET_DIR`, or `target` in the root.
+pub(crate) fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => root().join(folder),
+        None => root().join("target"),
+    }
+}
+
+/// A command of this cargo, in the root.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// A command as one would type it.
+pub(crate) fn text(command: &Command) -> String {
+    let mut words: Vec<String> = command
+        .get_envs()
+        .filter(|(name, _)| *name != "PATH")
+        .filter_map(|(name, value)| {
+            Some(format!("{}='{}'", name.to_string_lossy(), value?.to_string_lossy()))
+        })
+        .collect();
+    let program = Path::new(command.get_program());
+    words.push(program.file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned());
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
+    words.join(" ")
+}
+
+/// Runs a command to its end; the error names it.
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{status} from: {}", text(command))),
+        Err(why) => Err(format!("cannot run: {}: {why}", text(command))),
+    }
+}
+
+/// Runs a command to its end and returns what it wrote to standard output.
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
+    let output = command
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .map_err(|why| format!("cannot run: {}: {why}", text(command)))?;
+    if !output.status.success() {
+        return Err(format!("{} from: {}", output.status, text(command)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The Python of a virtual environment with what `benches/requirements.txt` pins, made if need be.
+pub(crate) fn python() -> Result<PathBuf, String> {
+    let environment = target().join("bench-venv");
+    let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    if !python.exists() {
+        let system = if cfg!(windows) { "python" } else { "python3" };
+        run(Command::new(system).args(["-m", "venv"]).arg(&environment))?;
+    }
+    let requirements = root().join("benches/requirements.txt");
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "-r"]).arg(requirements))?;
+    Ok(python)
+}

@@ -1,0 +1,17 @@
+//! `cargo xtask fixtures`: the committed fixtures that come from Python.
+
+use crate::command::{self, python, root};
+use std::process::Command;
+
+/// Scripts that write fixtures, from the root of the repository.
+const SCRIPTS: [&str; 1] = ["scripts/reference/sklearn_fixpoints.py"];
+
+/// Runs every script in the environment of `benches/requirements.txt`.
+pub(crate) fn run() -> Result<(), String> {
+    let python = python()?;
+    for script in SCRIPTS {
+        println!("fixtures: {script}");
+        command::run(Command::new(&python).arg(script).current_dir(root()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! `cargo xtask test`: everything that must hold before a change is accepted.
+
+use crate::command::{cargo, run as run_command, text};
+use crate::readme;
+use std::process::Command;
+use std::time::Instant;
+
+/// Runs the steps one after the other and stops at the first that fails.
+pub(crate) fn run(quick: bool) -> Result<(), String> {
+    let mut steps = 0;
+    for (name, mut command) in commands(quick) {
+        println!("xtask: {name}: {}", text(&command));
+        step(&mut steps, name, || run_command(&mut command))?;
+    }
+    if !quick {
+        step(&mut steps, "the README's commands", readme::run)?;
+    }
+    println!("xtask test: {steps} steps passed");
+    Ok(())
+}
+
+fn step(
+    steps: &mut usize,
+    name: &str,
+    work: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    let began = Instant::now();
+    work().map_err(|why| format!("step failed: {name}\n  {why}"))?;
+    println!("xtask: {name}: passed in {:.1} s", began.elapsed().as_secs_f64());
+    *steps += 1;
+    Ok(())
+}
+
+/// Cargo's part. Examples are built as tests are, and the README's Rust is a documentation test.
+fn commands(quick: bool) -> Vec<(&'static str, Command)> {
+    let mut commands = vec![
+        ("format", cargo(&["fmt", "--all", "--check"])),
+        (
+            "lints",
+            cargo(&[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--all-features",
+                "--locked",
+                "--",
+                "-D",
+                "warnings",
+            ]),
+        ),
+        (
+            "lints without features",
+            cargo(&[
+                "clippy",
+                "--package",
+                "trustvb",
+                "--all-targets",
+                "--no-default-features",
+                "--locked",
+                "--",
+                "-D",
+                "warnings",
+            ]),
+        ),
+        (
+            "tests",
+            cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--examples", "--locked"]),
+        ),
+        ("documentation tests", cargo(&["test", "--workspace", "--doc", "--locked"])),
+    ];
+    if !quick {
+        let mut documentation = cargo(&[
+            "doc",
+            "--workspace",
+            "--lib",
+            "--no-deps",
+            "--document-private-items",
+            "--locked",
+        ]);
+        documentation.env("RUSTDOCFLAGS", "-D warnings");
+        commands.push(("documentation", documentation));
+    }
+    commands
+}

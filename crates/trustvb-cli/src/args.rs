@@ -272,7 +272,7 @@ pub(crate) struct TableArgs {
 pub(crate) enum TableCommand {
     /// Build a table, or complete one that was interrupted
     #[command(after_help = BUILD_EXAMPLES)]
-    Build(BuildArgs),
+    Build(Box<BuildArgs>),
     /// What a table holds, what is missing, and how the fits went
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArgs),

@@ -153,8 +153,7 @@ impl GivenResamples {
     /// SHA-256 of all units, for a table's manifest.
     pub fn hash(&self) -> String {
         let mut hash = Sha256::new();
-        for (role, sets) in
-            [self.half.as_slice(), &self.split, &self.full].into_iter().enumerate()
+        for (role, sets) in [self.half.as_slice(), &self.split, &self.full].into_iter().enumerate()
         {
             for units in sets {
                 hash.update([role as u8]);
@@ -261,7 +260,7 @@ mod tests {
             assert_eq!(w, drawn.weights(Design::Split, b, 0, 11));
         }
         let full = drawn.weights(Design::Full, 3, 0, 11);
-        assert_eq!(full, [0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 2.0]);
+        assert_eq!(full, [1.0, 1.0, 0.0, 0.0, 1.0, 3.0, 1.0, 1.0, 0.0, 2.0, 1.0]);
     }
 
     #[test]

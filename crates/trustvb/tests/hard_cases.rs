@@ -204,7 +204,6 @@ fn next_to_no_data_leaves_the_prior() {
 
 /// The limit of sweeps falls on an accelerated step that has not been checked.
 #[test]
-#[ignore = "the state of a fit that hits its limit is an unchecked accelerated step"]
 fn a_fit_that_hits_its_limit_is_still_a_fit() {
     let data = Regressions::new(5387797341953895357, 86, 1, 3, 0.36359529625270515, true);
     let weights = Weighting::Fractional.draw(5387797341953895357, 86).unwrap();
@@ -219,7 +218,6 @@ fn a_fit_that_hits_its_limit_is_still_a_fit() {
 
 /// At a converged fit the history of the acceleration is rounding, which may look like a saddle.
 #[test]
-#[ignore = "the step off a supposed saddle is not checked: it may be infeasible or lower the bound"]
 fn a_step_off_a_saddle_does_no_harm() {
     let options = FitOptions {
         stopping: Stopping::Relative(1e-13),

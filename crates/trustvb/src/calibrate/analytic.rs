@@ -91,7 +91,8 @@ impl<'a> Search<'a> {
     fn run(&mut self) -> Result<Found, InfluenceError> {
         let least = self.question.table.manifest().omega_min;
         let wanted = normal::quantile(0.5 + 0.5 * self.level);
-        let width = |coverage: f64| normal::quantile(0.5 + 0.5 * coverage.clamp(1e-12, 1.0 - 1e-12));
+        let width =
+            |coverage: f64| normal::quantile(0.5 + 0.5 * coverage.clamp(1e-12, 1.0 - 1e-12));
         let (mut coverage, mut posterior) = self.evaluate(1.0)?;
         if coverage >= self.level {
             return Ok((1.0, coverage, posterior, vec![Flag::AtOmegaOne]));
@@ -167,13 +168,8 @@ impl<'a> Search<'a> {
             None => sweeper.start_from(&self.question.first, &mut state)?,
         }
         let options = FitOptions::default();
-        let outcome = Driver::new(self.model).run(
-            sweeper.as_mut(),
-            omega,
-            &mut state,
-            &options,
-            &mut |_| (),
-        );
+        let outcome =
+            Driver::new(self.model).run(sweeper.as_mut(), omega, &mut state, &options, &mut |_| ());
         self.fits += 1;
         if let Status::Degenerate(why) = outcome.status {
             return Err(why.into());

@@ -68,10 +68,8 @@ impl<'a> CoverageCurve<'a> {
         let (mut bad, mut all) = (0, 0);
         for path in self.question.table.bootstraps(self.design) {
             all += 1;
-            bad += usize::from(!matches!(
-                path.status[i],
-                StatusCode::Converged | StatusCode::Stalled
-            ));
+            bad +=
+                usize::from(!matches!(path.status[i], StatusCode::Converged | StatusCode::Stalled));
         }
         f64::from(bad as u32) / f64::from((all as u32).max(1))
     }

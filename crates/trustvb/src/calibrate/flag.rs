@@ -92,10 +92,9 @@ impl Flag {
             Flag::NotMonotone => "coverage falls again at smaller ω, where the prior takes over; \
                                   the first crossing from ω = 1 was taken"
                 .to_owned(),
-            Flag::UnconvergedFits { share } => format!(
-                "{} of the fits at this ω failed or did not converge",
-                percent(*share)
-            ),
+            Flag::UnconvergedFits { share } => {
+                format!("{} of the fits at this ω failed or did not converge", percent(*share))
+            }
             Flag::ComponentsUnstable { share } => format!(
                 "in {} of the resamples the components are not the same as in the full data: they \
                  overlap, or there are too many",

@@ -199,9 +199,8 @@ struct Question<'a> {
 impl<'a> Question<'a> {
     fn new(calibrator: &'a Calibrator<'a>, part: &'a Part) -> Result<Question<'a>, CalibrateError> {
         let table = calibrator.table;
-        let first = table
-            .full_data_posterior(table.omegas()[0])
-            .ok_or(CalibrateError::NoFullFit)?;
+        let first =
+            table.full_data_posterior(table.omegas()[0]).ok_or(CalibrateError::NoFullFit)?;
         let manifest = table.manifest();
         let law = Law::new(
             part,

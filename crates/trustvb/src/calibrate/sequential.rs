@@ -6,9 +6,7 @@
 
 use super::flag::Flag;
 use super::{Answer, CalibrateError, CurvePoint, Method, Question};
-use crate::fit::{
-    Matching, PathOptions, Reference, Start, StatusCode, fit_path, match_components,
-};
+use crate::fit::{Matching, PathOptions, Reference, Start, StatusCode, fit_path, match_components};
 use crate::model::Model;
 use crate::resample::{Design, Resamples};
 use rayon::prelude::*;
@@ -26,11 +24,7 @@ pub(super) fn answer(
     levels.iter().map(|&level| run(question, model, level)).collect()
 }
 
-fn run(
-    question: &Question<'_>,
-    model: &dyn Model,
-    level: f64,
-) -> Result<Answer, CalibrateError> {
+fn run(question: &Question<'_>, model: &dyn Model, level: f64) -> Result<Answer, CalibrateError> {
     let manifest = question.table.manifest();
     let bootstraps = match manifest.replicates.split.max(manifest.replicates.full) {
         0 => BOOTSTRAPS,
@@ -121,6 +115,5 @@ fn step(
         .filter_map(fit)
         .map(|parameters| (tail..=1.0 - tail).contains(&question.law.cdf(&parameters, value)))
         .collect();
-    (!inside.is_empty())
-        .then(|| inside.iter().filter(|x| **x).count() as f64 / inside.len() as f64)
+    (!inside.is_empty()).then(|| inside.iter().filter(|x| **x).count() as f64 / inside.len() as f64)
 }

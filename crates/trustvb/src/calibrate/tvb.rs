@@ -39,8 +39,7 @@ pub(super) fn search(
             .map(|i| (i, (curve.at(i, level).0 - level).abs()))
             .fold((0, f64::INFINITY), |best, here| if here.1 < best.1 { here } else { best });
         curve.survey(level);
-        let mut answer =
-            question.finish_on_grid(method, level, question.table.omegas()[best.0]);
+        let mut answer = question.finish_on_grid(method, level, question.table.omegas()[best.0]);
         let (coverage, se) = curve.at(best.0, level);
         (answer.coverage, answer.coverage_se) = (Some(coverage), Some(se));
         from_curve(question, &mut curve, design, &mut answer);

@@ -82,7 +82,7 @@ pub struct Progress {
 /// The result of an iteration.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The bound at the last state but one (at convergence they agree).
+    /// The bound at the last state that was swept (at convergence the same as at the final one).
     pub bound: f64,
     /// Sweeps made, rejected accelerated steps included.
     pub sweeps: usize,
@@ -98,8 +98,11 @@ pub struct Outcome {
 #[derive(Debug)]
 pub struct Driver {
     next: Vec<f64>,
+    /// The plain step that an accelerated one replaced.
     plain: Vec<f64>,
     scale: Vec<f64>,
+    /// A converged state that the iteration has stepped off, in case that leads nowhere.
+    safe: Vec<f64>,
     anderson: Anderson,
     is_ascent: bool,
 }
@@ -117,6 +120,18 @@ const PATIENCE: usize = 60;
 const KICK: f64 = 1e-3;
 const MAX_KICKS: usize = 3;
 
+/// What the iteration knows of its past.
+struct Course {
+    accelerated: bool,
+    last_change: f64,
+    best_change: f64,
+    since_best: usize,
+    last_staggered: f64,
+    kicks: usize,
+    /// Bound and change of the converged state in `Driver::safe`.
+    safe: Option<(f64, f64)>,
+}
+
 impl Driver {
     /// Working vectors for `model`.
     pub fn new(model: &dyn Model) -> Driver {
@@ -125,6 +140,7 @@ impl Driver {
             next: vec![0.0; n],
             plain: vec![0.0; n],
             scale: vec![0.0; n],
+            safe: vec![0.0; n],
             anderson: Anderson::new(n),
             is_ascent: model.is_ascent(),
         }
@@ -135,7 +151,7 @@ impl Driver {
     /// Every accelerated step is checked when its own sweep is made: if it left the feasible set or
     /// the bound fell (for an update that is no ascent: the change grew), the iteration goes back
     /// to the plain step it replaced and forgets its history. A fixed point along which the map
-    /// expands is a saddle: the iteration steps off it and goes on.
+    /// expands may be a saddle: the iteration steps off it, and comes back unless the bound rises.
     pub fn run(
         &mut self,
         sweeper: &mut dyn Sweeper,
@@ -152,34 +168,28 @@ impl Driver {
             status: Status::HitLimit,
             trace: Vec::new(),
         };
-        let mut accelerated = false;
-        let (mut best_change, mut since_best) = (f64::INFINITY, 0);
-        let (mut last_change, mut kicks) = (f64::INFINITY, 0);
-        let mut last_staggered = f64::NAN;
+        let mut course = Course {
+            accelerated: false,
+            last_change: f64::INFINITY,
+            best_change: f64::INFINITY,
+            since_best: 0,
+            last_staggered: f64::NAN,
+            kicks: 0,
+            safe: None,
+        };
         while outcome.sweeps < options.max_sweeps {
             outcome.sweeps += 1;
             let result = sweeper.sweep(omega, state, &mut self.next);
-            let change = match &result {
-                Ok(_) => {
-                    sweeper.scale(omega, state, &mut self.scale);
-                    relative_change(state, &self.next, &self.scale)
-                }
-                Err(_) => f64::INFINITY,
-            };
-            if accelerated {
-                let worse = match result {
-                    Err(_) => true,
-                    Ok(bound) if self.is_ascent => {
-                        bound < outcome.bound - BOUND_ROUNDING * outcome.bound.abs().max(1.0)
-                    }
-                    Ok(_) => change > 2.0 * outcome.change,
-                };
-                if worse {
-                    state.copy_from_slice(&self.plain);
-                    self.anderson.reset(options.acceleration);
-                    accelerated = false;
-                    continue;
-                }
+            let mut change = f64::INFINITY;
+            if result.is_ok() {
+                sweeper.scale(omega, state, &mut self.scale);
+                change = relative_change(state, &self.next, &self.scale);
+            }
+            if course.accelerated && self.is_worse(&result, change, &outcome) {
+                state.copy_from_slice(&self.plain);
+                self.anderson.reset(options.acceleration);
+                course.accelerated = false;
+                continue;
             }
             let bound = match result {
                 Ok(bound) => bound,
@@ -188,60 +198,99 @@ impl Driver {
                     break;
                 }
             };
+            // The paper's code watches the bound before the E-step, and keeps that state.
             let staggered = sweeper.staggered_bound().unwrap_or(bound);
-            let gain = staggered - last_staggered;
-            last_staggered = staggered;
-            outcome.bound = bound;
-            outcome.change = change;
-            if options.trace {
+            let done = match options.stopping {
+                Stopping::Relative(tolerance) => change <= tolerance,
+                Stopping::AbsoluteBound(tolerance) => {
+                    (staggered - course.last_staggered).abs() < tolerance
+                }
+            };
+            course.last_staggered = staggered;
+            (outcome.bound, outcome.change) = (bound, change);
+            if options.trace && course.safe.is_none_or(|(safe, _)| bound >= safe) {
                 outcome.trace.push(bound);
             }
             progress(&Progress { start: 0, starts: 1, sweeps: outcome.sweeps, bound, change });
-            let done = match options.stopping {
-                Stopping::Relative(tolerance) => change <= tolerance,
-                Stopping::AbsoluteBound(tolerance) => gain.abs() < tolerance,
-            };
             if done {
-                // `plain` is free here: it takes the direction in which to leave a saddle.
-                if kicks < MAX_KICKS
-                    && self.anderson.expanding_direction(&self.scale, &mut self.plain)
-                {
-                    kicks += 1;
-                    for (s, d) in state.iter_mut().zip(&self.plain) {
-                        *s += KICK * d;
-                    }
-                    self.plain.copy_from_slice(&self.next);
-                    self.anderson.reset(options.acceleration);
-                    last_change = 0.0;
-                    accelerated = false;
-                    continue;
-                }
-                if matches!(options.stopping, Stopping::Relative(_)) {
-                    state.copy_from_slice(&self.next);
-                }
                 outcome.status = Status::Converged;
-                break;
+                if !matches!(options.stopping, Stopping::Relative(_)) {
+                    return outcome;
+                }
+                state.copy_from_slice(&self.next);
+                if !self.step_off(state, &outcome, &mut course) {
+                    break;
+                }
+                outcome.status = Status::HitLimit;
+                self.anderson.reset(options.acceleration);
+                continue;
             }
-            if change < 0.9 * best_change {
-                best_change = change;
-                since_best = 0;
+            if change < 0.9 * course.best_change {
+                (course.best_change, course.since_best) = (change, 0);
             } else {
-                since_best += 1;
-                if since_best >= PATIENCE && best_change < 1e-7 {
+                course.since_best += 1;
+                if course.since_best >= PATIENCE && course.best_change < 1e-7 {
                     outcome.status = Status::Stalled;
                     break;
                 }
             }
             self.plain.copy_from_slice(&self.next);
-            accelerated = options.acceleration > 0
+            course.accelerated = options.acceleration > 0
                 && change < ACCELERATE_BELOW
-                && change < last_change
+                && change < course.last_change
                 && self.anderson.propose(state, &mut self.next, &self.scale);
-            last_change = change;
+            course.last_change = change;
             state.copy_from_slice(&self.next);
+        }
+        if outcome.status == Status::HitLimit && course.accelerated {
+            // The last proposal has not been checked by a sweep.
+            state.copy_from_slice(&self.plain);
+        }
+        if let Some((bound, change)) = course.safe
+            && !(outcome.status == Status::Converged && is_above(outcome.bound, bound))
+        {
+            state.copy_from_slice(&self.safe);
+            (outcome.bound, outcome.change) = (bound, change);
+            outcome.status = Status::Converged;
         }
         outcome
     }
+
+    fn is_worse(&self, result: &Result<f64, Degenerate>, change: f64, outcome: &Outcome) -> bool {
+        match result {
+            Err(_) => true,
+            Ok(bound) if self.is_ascent => {
+                *bound < outcome.bound - BOUND_ROUNDING * outcome.bound.abs().max(1.0)
+            }
+            Ok(_) => change > 2.0 * outcome.change,
+        }
+    }
+
+    /// At a converged state: moves it off along an expanding direction, if the history shows one
+    /// and the last such step was worth it.
+    fn step_off(&mut self, state: &mut [f64], outcome: &Outcome, course: &mut Course) -> bool {
+        let worthwhile = course.safe.is_none_or(|(bound, _)| is_above(outcome.bound, bound));
+        if course.kicks >= MAX_KICKS
+            || !worthwhile
+            || !self.anderson.expanding_direction(&self.scale, &mut self.plain)
+        {
+            return false;
+        }
+        course.kicks += 1;
+        course.safe = Some((outcome.bound, outcome.change));
+        self.safe.copy_from_slice(state);
+        for (s, d) in state.iter_mut().zip(&self.plain) {
+            *s += KICK * d;
+        }
+        course.accelerated = false;
+        (course.last_change, course.best_change, course.since_best) = (0.0, f64::INFINITY, 0);
+        true
+    }
+}
+
+/// Whether a bound is higher by more than rounding.
+fn is_above(bound: f64, other: f64) -> bool {
+    bound > other + BOUND_ROUNDING * other.abs().max(1.0)
 }
 
 /// Largest `|next − state| / scale`; infinite when anything is not a number.

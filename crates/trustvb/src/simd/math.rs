@@ -12,13 +12,17 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// `exp(x)` for `x ≤ 709`; anything below −708 gives `exp(−708) ≈ 3e-308`.
+/// Arguments of [`exp`] are raised to this: e^-600 is 0 for every sum, but its products with other
+/// small numbers are still normal numbers, which processors handle at full speed.
+const LEAST: f64 = -600.0;
+
+/// `exp(x)` for `x` between −600 and 709; beyond, the values there.
 ///
 /// `x = n ln 2 + r` with `|r| ≤ ½ ln 2`, and the Taylor polynomial of degree 13 in `r`, whose
 /// truncation is below 5e-18 there.
 #[inline(always)]
 pub(crate) fn exp<V: Vector>(x: V) -> V {
-    let x = x.max(V::splat(-708.0)).min(V::splat(709.0));
+    let x = x.max(V::splat(LEAST)).min(V::splat(709.0));
     let shifted = x.mul_add(V::splat(std::f64::consts::LOG2_E), V::splat(ROUND));
     let n = shifted.sub(V::splat(ROUND));
     let r = n.mul_add(V::splat(-LN2_HIGH), x);
@@ -115,7 +119,7 @@ mod tests {
 
     #[test]
     fn exp_is_within_two_ulps_of_libm() {
-        let xs: Vec<f64> = (0..80_000).map(|i| -707.9 + 0.0088 * i as f64).collect();
+        let xs: Vec<f64> = (0..80_000).map(|i| -599.9 + 0.0088 * i as f64).collect();
         for set in InstructionSet::available() {
             for (&x, y) in xs.iter().zip(map(set, &xs, false)) {
                 let error = ulps(y, libm::exp(x));
@@ -123,7 +127,7 @@ mod tests {
             }
             let far =
                 map(set, &[-1e300, f64::NEG_INFINITY, -709.0, 0.0, 0.0, 0.0, 1.0, -1.0], false);
-            assert!(far[0] < 1e-307 && far[1] < 1e-307 && far[2] < 1e-307);
+            assert!(far[..3].iter().all(|x| *x < 1e-260 && x.is_normal()));
             assert_eq!(far[3], 1.0);
         }
     }

@@ -1,7 +1,7 @@
 //! Eight doubles at a time, on whatever instructions the machine has.
 //!
 //! A kernel is written once against [`Vector`] and compiled for AVX-512, for AVX2 with FMA and
-//! for the baseline; [`dispatch`] picks the best one at run time. Always eight lanes, whatever the
+//! for the baseline; [`dispatch_on`] runs the best one at run time. Always eight lanes, whatever the
 //! register width, and always fused multiply-adds where the machine has them, so that every
 //! machine with FMA computes the same bits. All unsafe code of the library is in this folder.
 

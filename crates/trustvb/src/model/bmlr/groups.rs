@@ -67,7 +67,7 @@ impl Units {
     }
 
     /// `T^-1 β`: a difference of coefficients, in the model's units.
-    fn difference_from_data(&self, beta: &[f64]) -> Vec<f64> {
+    fn difference_to_model(&self, beta: &[f64]) -> Vec<f64> {
         let mut b: Vec<f64> =
             beta.iter().zip(&self.scale).map(|(b, s)| b * s / self.scale_y).collect();
         if let Some(i) = self.intercept {
@@ -78,12 +78,12 @@ impl Units {
     }
 
     /// Coefficients in the model's units.
-    pub(super) fn from_data(&self, beta: &[f64]) -> Vec<f64> {
+    pub(super) fn to_model(&self, beta: &[f64]) -> Vec<f64> {
         let mut moved = beta.to_vec();
         if let Some(i) = self.intercept {
             moved[i] -= self.centre_y;
         }
-        self.difference_from_data(&moved)
+        self.difference_to_model(&moved)
     }
 
     /// `T S Tᵀ`, packed.
@@ -92,8 +92,8 @@ impl Units {
     }
 
     /// `T^-1 S T^-T`, packed.
-    pub(super) fn covariance_from_data(&self, s: &[f64]) -> Vec<f64> {
-        both_sides(self.scale.len(), s, |x| self.difference_from_data(x))
+    pub(super) fn covariance_to_model(&self, s: &[f64]) -> Vec<f64> {
+        both_sides(self.scale.len(), s, |x| self.difference_to_model(x))
     }
 }
 

@@ -239,7 +239,7 @@ impl Sweeper for BmlrSweeper<'_> {
     fn start(&mut self, _omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate> {
         let p = self.model.p();
         let centres: Vec<Vec<f64>> =
-            centres.chunks_exact(p).map(|c| self.model.groups.units().from_data(c)).collect();
+            centres.chunks_exact(p).map(|c| self.model.groups.units().to_model(c)).collect();
         let (tau0, alpha0) = (self.tau_prior(), self.alpha0());
         let noise = match self.known_noise() {
             Some(_) => None,
@@ -271,8 +271,8 @@ impl Sweeper for BmlrSweeper<'_> {
                 return Err(Degenerate::NotFinite);
             };
             c.alpha = *alpha;
-            c.beta = units.from_data(beta.mean());
-            c.beta.extend(units.covariance_from_data(beta.covariance()));
+            c.beta = units.to_model(beta.mean());
+            c.beta.extend(units.covariance_to_model(beta.covariance()));
             c.tau = tau;
             c.noise = posterior
                 .gamma("noise", k)

@@ -82,7 +82,7 @@ impl GmmPrior {
     ) -> Result<ResolvedPrior, Degenerate> {
         let p = centre.len();
         let total = moments[0];
-        if !(total > 0.0) {
+        if total.is_nan() || total <= 0.0 {
             return Err(Degenerate::Prior("no unit has positive weight".to_owned()));
         }
         let mean: Vec<f64> = moments[1..=p].iter().map(|s| s / total).collect();
@@ -104,6 +104,14 @@ impl GmmPrior {
                     covariance[at] = about_mean / denominator;
                 }
             }
+            // What is left of a constant column after the subtraction is rounding.
+            let constant = |j: usize| {
+                let at = packed_index(j, j);
+                covariance[at] * denominator <= 1e-12 * moments[1 + p + at]
+            };
+            if (0..p).any(constant) {
+                return Err(Degenerate::Prior("a column is constant".to_owned()));
+            }
             let factor: Vec<f64> = match self.base {
                 // Cov(x) = D Cov(z) D as a precision of x is D² Cov(z) D² as one of z.
                 PriorBase::Paper => scale.iter().map(|s| s * s).collect(),
@@ -111,9 +119,6 @@ impl GmmPrior {
                     (0..p).map(|j| 1.0 / covariance[packed_index(j, j)]).collect()
                 }
             };
-            if factor.iter().any(|f| !f.is_finite() || *f <= 0.0) {
-                return Err(Degenerate::Prior("a column is constant".to_owned()));
-            }
             scale_both_sides(&covariance, &factor, &mut w0);
         }
         let (w0_inverse, _) = invert_spd(p, &w0)

@@ -55,14 +55,13 @@ impl Rows {
         self.blocks.resize(n_blocks * p, [0.0; LANES]);
         self.weights.clear();
         self.weights.resize(n_blocks, [0.0; LANES]);
-        let mut next = 0;
-        for (row, &w) in weights.iter().enumerate().filter(|&(_, &w)| w > 0.0) {
+        let positive = weights.iter().enumerate().filter(|&(_, &w)| w > 0.0);
+        for (next, (row, &w)) in positive.enumerate() {
             let (b, lane) = (next / LANES, next % LANES);
             for j in 0..p {
                 self.blocks[b * p + j][lane] = all.get(row, j);
             }
             self.weights[b][lane] = w;
-            next += 1;
         }
     }
 }

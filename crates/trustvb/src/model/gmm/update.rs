@@ -92,7 +92,7 @@ impl<'a> GmmSweeper<'a> {
         let (p, triangle) = (self.model.p(), packed_len(self.model.p()));
         for (k, s) in state.chunks_exact(self.model.stride()).enumerate() {
             let count = s[0];
-            if !(count >= 0.0) {
+            if count.is_nan() || count < 0.0 {
                 return Err(Degenerate::NegativeCount { component: k + 1 });
             }
             let (first, second) = s[1..].split_at(p);

@@ -11,6 +11,9 @@ mod marginal;
 mod mv_normal;
 mod normal_wishart;
 
+#[cfg(test)]
+mod tests;
+
 pub use dirichlet::Dirichlet;
 pub use gamma::Gamma;
 pub use marginal::Marginal;

@@ -354,3 +354,94 @@ impl Sweeper for BmlrSweeper<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Grouped;
+    use crate::fit::{FitOptions, Start, fit};
+    use crate::model::{BmlrPrior, Model};
+    use crate::random::{Purpose, stream, uniform};
+
+    fn data() -> Grouped {
+        let mut rng = stream(3, Purpose::Simulate, 0);
+        let mut noise = || (0..12).map(|_| uniform(&mut rng)).sum::<f64>() - 6.0;
+        let (mut y, mut x1, mut x2, mut labels) = (vec![], vec![], vec![], vec![]);
+        for group in 0..24 {
+            let slope = if group % 3 == 0 { 2.0 } else { -1.0 };
+            for _ in 0..(3 + group % 4) {
+                let (a, b) = (noise(), noise());
+                y.push(slope * a + 0.5 * b + 0.7 * noise());
+                x1.push(a);
+                x2.push(b);
+                labels.push(group.to_string());
+            }
+        }
+        let names = vec!["x1".to_owned(), "x2".to_owned()];
+        Grouped::from_columns("y".to_owned(), y, names, vec![x1, x2], Some(&labels)).unwrap()
+    }
+
+    /// (M2) at whatever `q(θ)` the components hold.
+    fn bound(sweeper: &mut BmlrSweeper<'_>, omega: f64) -> f64 {
+        let p = sweeper.model.p();
+        for c in &mut sweeper.components {
+            let mut factor = c.beta[p..].to_vec();
+            cholesky(p, &mut factor).unwrap();
+            c.ln_det_s = ln_det_from_cholesky(p, &factor);
+        }
+        let kl = sweeper.prepare();
+        let mut state = vec![0.0; sweeper.model.state_len()];
+        omega * sweeper.e_step(&mut state) - kl
+    }
+
+    #[test]
+    fn the_fixed_point_is_a_stationary_point_of_the_bound() {
+        let data = data();
+        for (noise, omega) in
+            [(Noise::Estimate, 1.0), (Noise::Estimate, 0.2), (Noise::Known(2.0), 0.5)]
+        {
+            let model = Bmlr::new(&data, 2, BmlrPrior::default(), noise).unwrap();
+            let start = Start::KMeans { restarts: 3, seed: 1 };
+            let options = FitOptions::default();
+            let found = fit(&model, None, omega, &start, &options, &mut |_| ()).unwrap();
+            let mut sweeper = BmlrSweeper::new(&model);
+            sweeper.load(None).unwrap();
+            sweeper.update(omega, &found.state).unwrap();
+            let best = bound(&mut sweeper, omega);
+            let known = sweeper.components[0].noise.is_none();
+            let n_beta = sweeper.components[0].beta.len();
+            // α, then m and S, then a and b of τ, then c and d of λ.
+            let count = n_beta + if known { 3 } else { 5 };
+            for k in 0..2 {
+                for i in 0..count {
+                    let mut at = |shift: f64| {
+                        let saved = sweeper.components[k].clone();
+                        let c = &mut sweeper.components[k];
+                        let x = match i {
+                            0 => &mut c.alpha,
+                            i if i <= n_beta => &mut c.beta[i - 1],
+                            i if i == n_beta + 1 => &mut c.tau.a,
+                            i if i == n_beta + 2 => &mut c.tau.b,
+                            i => {
+                                let noise = c.noise.as_mut().unwrap();
+                                if i == n_beta + 3 { &mut noise.a } else { &mut noise.b }
+                            }
+                        };
+                        *x += shift * x.abs().max(1e-2);
+                        let value = bound(&mut sweeper, omega) - best;
+                        sweeper.components[k] = saved;
+                        value
+                    };
+                    let (up, down) = (at(1e-3), at(-1e-3));
+                    assert!(up < 1e-9 && down < 1e-9, "entry {i}: {up} {down}");
+                    assert!(
+                        (up - down).abs() < 0.02 * (up + down).abs() + 1e-8,
+                        "{noise:?} omega {omega} entry {i}: slope {} against curvature {}",
+                        up - down,
+                        up + down
+                    );
+                }
+            }
+        }
+    }
+}

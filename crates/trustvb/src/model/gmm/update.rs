@@ -409,3 +409,63 @@ impl Sweeper for GmmSweeper<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dataset;
+    use crate::fit::{FitOptions, Start, fit};
+    use crate::model::{GmmPrior, Model};
+
+    /// (M2) at whatever `q(θ)` the components hold.
+    fn bound(sweeper: &mut GmmSweeper<'_>, omega: f64) -> f64 {
+        let prior = sweeper.loaded_prior().unwrap();
+        let kl = sweeper.prepare(&prior).unwrap();
+        let mut stats = vec![0.0; sweeper.model.state_len()];
+        omega * sweeper.e_step(&mut stats) - kl
+    }
+
+    #[test]
+    fn the_fixed_point_is_a_stationary_point_of_the_bound() {
+        let data = Dataset::faithful();
+        for (prior, omega) in
+            [(GmmPrior::default(), 1.0), (GmmPrior::default(), 0.1), (GmmPrior::paper(), 0.3)]
+        {
+            let model = Gmm::new(&data, 2, prior, Update::Corrected).unwrap();
+            let start = Start::KMeans { restarts: 3, seed: 1 };
+            let options = FitOptions::default();
+            let found = fit(&model, None, omega, &start, &options, &mut |_| ()).unwrap();
+            let mut sweeper = GmmSweeper::new(&model);
+            sweeper.load(None).unwrap();
+            let prior = sweeper.loaded_prior().unwrap();
+            sweeper.update(&prior, omega, &found.state).unwrap();
+            let best = bound(&mut sweeper, omega);
+            let fields: [fn(&mut Components) -> &mut Vec<f64>; 5] = [
+                |c| &mut c.alpha,
+                |c| &mut c.beta,
+                |c| &mut c.nu,
+                |c| &mut c.mean,
+                |c| &mut c.w_inverse,
+            ];
+            for (number, field) in fields.into_iter().enumerate() {
+                for i in 0..field(&mut sweeper.components).len() {
+                    let centre = field(&mut sweeper.components)[i];
+                    // Symmetric steps: the slope is the odd part, the curvature the even one.
+                    let step = 1e-3 * centre.abs().max(1e-2);
+                    field(&mut sweeper.components)[i] = centre + step;
+                    let up = bound(&mut sweeper, omega) - best;
+                    field(&mut sweeper.components)[i] = centre - step;
+                    let down = bound(&mut sweeper, omega) - best;
+                    field(&mut sweeper.components)[i] = centre;
+                    assert!(up < 1e-9 && down < 1e-9, "field {number}, entry {i}: {up} {down}");
+                    assert!(
+                        (up - down).abs() < 0.02 * (up + down).abs() + 1e-8,
+                        "field {number}, entry {i}: slope {} against curvature {}",
+                        up - down,
+                        up + down
+                    );
+                }
+            }
+        }
+    }
+}

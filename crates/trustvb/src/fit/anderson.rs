@@ -78,54 +78,40 @@ impl Anderson {
     /// the history; its largest eigenvalue, by the power method, tells which it is.
     pub(super) fn expanding_direction(&self, scale: &[f64], out: &mut [f64]) -> bool {
         let (n, m) = (self.n, self.held);
-        if m == 0 {
-            return false;
-        }
         let x = |slot: usize, i: usize| {
             (self.delta_g[slot * n + i] - self.delta_f[slot * n + i]) / scale[i]
         };
-        let norm: Vec<f64> =
-            (0..m).map(|a| (0..n).map(|i| x(a, i).powi(2)).sum::<f64>().sqrt()).collect();
-        // Shorter differences are rounding as much as anything else.
-        if norm.iter().any(|x| x.is_nan() || *x < 1e-12) {
-            return false;
-        }
-        let mut gram = vec![0.0; packed_len(m)];
-        let mut right = vec![vec![0.0; m]; m];
+        let mut gram = [0.0; packed_len(MAX_DEPTH)];
+        let mut norm = [0.0; MAX_DEPTH];
         for a in 0..m {
             for b in 0..=a {
-                let dot: f64 = (0..n).map(|i| x(a, i) * x(b, i)).sum();
-                gram[packed_index(a, b)] = dot / (norm[a] * norm[b]);
+                gram[packed_index(a, b)] = (0..n).map(|i| x(a, i) * x(b, i)).sum();
+            }
+            norm[a] = gram[packed_index(a, a)].sqrt();
+            // Shorter differences are rounding as much as anything else.
+            if norm[a].is_nan() || norm[a] < 1e-12 {
+                return false;
+            }
+        }
+        let mut derivative = [[0.0; MAX_DEPTH]; MAX_DEPTH];
+        for a in 0..m {
+            for b in 0..=a {
+                gram[packed_index(a, b)] /= norm[a] * norm[b];
             }
             gram[packed_index(a, a)] += 1e-10;
             for b in 0..m {
-                let dot: f64 = (0..n).map(|i| x(a, i) * self.delta_g[b * n + i] / scale[i]).sum();
-                right[b][a] = dot / (norm[a] * norm[b]);
+                let dot: f64 =
+                    (0..n).map(|i| x(a, i) * self.delta_g[b * n + i] / scale[i]).sum();
+                derivative[b][a] = dot / (norm[a] * norm[b]);
             }
         }
-        if cholesky(m, &mut gram).is_err() {
+        if m == 0 || cholesky(m, &mut gram).is_err() {
             return false;
         }
-        for column in &mut right {
+        for column in &mut derivative[..m] {
             solve_cholesky(m, &gram, column);
         }
-        let mut vector = vec![1.0; m];
-        let mut eigenvalue = 0.0;
-        for _ in 0..60 {
-            let mut image = vec![0.0; m];
-            for (b, column) in right.iter().enumerate() {
-                for a in 0..m {
-                    image[a] += column[a] * vector[b];
-                }
-            }
-            let size = image.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let before = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-            if !(size > 0.0 && size.is_finite()) {
-                return false;
-            }
-            eigenvalue = size / before;
-            vector = image.iter().map(|x| x / size).collect();
-        }
+        let Some((eigenvalue, vector)) = largest_eigenvalue(m, &derivative) else { return false };
         if eigenvalue <= 1.0 + 1e-4 {
             return false;
         }
@@ -175,6 +161,31 @@ impl Anderson {
         }
         right.iter().all(|x| x.is_finite()).then_some(right)
     }
+}
+
+/// The eigenvalue of largest size of a small matrix given by columns, and its vector, by the power
+/// method; given up early when it is clearly below 1.
+fn largest_eigenvalue(
+    m: usize,
+    columns: &[[f64; MAX_DEPTH]; MAX_DEPTH],
+) -> Option<(f64, [f64; MAX_DEPTH])> {
+    let mut vector = [0.0; MAX_DEPTH];
+    vector[..m].fill(1.0 / (m as f64).sqrt());
+    let mut eigenvalue = 0.0;
+    for step in 0..60 {
+        let mut image = [0.0; MAX_DEPTH];
+        for (column, v) in columns[..m].iter().zip(&vector) {
+            for a in 0..m {
+                image[a] += column[a] * v;
+            }
+        }
+        eigenvalue = image.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if !(eigenvalue > 0.0 && eigenvalue.is_finite()) || (step == 8 && eigenvalue < 0.9) {
+            return None;
+        }
+        vector = image.map(|x| x / eigenvalue);
+    }
+    Some((eigenvalue, vector))
 }
 
 #[cfg(test)]

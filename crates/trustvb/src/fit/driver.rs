@@ -126,7 +126,6 @@ struct Course {
     last_change: f64,
     best_change: f64,
     since_best: usize,
-    last_staggered: f64,
     kicks: usize,
     /// Bound and change of the converged state in `Driver::safe`.
     safe: Option<(f64, f64)>,
@@ -173,13 +172,17 @@ impl Driver {
             last_change: f64::INFINITY,
             best_change: f64::INFINITY,
             since_best: 0,
-            last_staggered: f64::NAN,
             kicks: 0,
             safe: None,
         };
         while outcome.sweeps < options.max_sweeps {
             outcome.sweeps += 1;
-            let result = sweeper.sweep(omega, state, &mut self.next);
+            let result = match options.stopping {
+                Stopping::Relative(_) => sweeper.sweep(omega, state, &mut self.next),
+                Stopping::AbsoluteBound(_) => {
+                    sweeper.staggered_sweep(omega, state, &mut self.next)
+                }
+            };
             let mut change = f64::INFINITY;
             if result.is_ok() {
                 sweeper.scale(omega, state, &mut self.scale);
@@ -198,15 +201,10 @@ impl Driver {
                     break;
                 }
             };
-            // The paper's code watches the bound before the E-step, and keeps that state.
-            let staggered = sweeper.staggered_bound().unwrap_or(bound);
             let done = match options.stopping {
                 Stopping::Relative(tolerance) => change <= tolerance,
-                Stopping::AbsoluteBound(tolerance) => {
-                    (staggered - course.last_staggered).abs() < tolerance
-                }
+                Stopping::AbsoluteBound(tolerance) => (bound - outcome.bound).abs() < tolerance,
             };
-            course.last_staggered = staggered;
             (outcome.bound, outcome.change) = (bound, change);
             if options.trace && course.safe.is_none_or(|(safe, _)| bound >= safe) {
                 outcome.trace.push(bound);
@@ -214,8 +212,9 @@ impl Driver {
             progress(&Progress { start: 0, starts: 1, sweeps: outcome.sweeps, bound, change });
             if done {
                 outcome.status = Status::Converged;
-                if !matches!(options.stopping, Stopping::Relative(_)) {
-                    return outcome;
+                if matches!(options.stopping, Stopping::AbsoluteBound(_)) {
+                    // The paper's code keeps the parameters whose bound it has looked at.
+                    break;
                 }
                 state.copy_from_slice(&self.next);
                 if !self.step_off(state, &outcome, &mut course) {

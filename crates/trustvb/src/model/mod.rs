@@ -103,10 +103,15 @@ pub trait Sweeper {
     /// One sweep: `q(θ)` from `state`, then the E-step into `next`. Returns the bound at that
     /// `q(θ)` and its best `q(Z)`, (M2).
     fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate>;
-    /// The bound at the last sweep's `q(θ)` with the `q(Z)` that it was made from, one E-step behind
-    /// what [`Sweeper::sweep`] returns; plain sweeps only. The paper's code watches this one.
-    fn staggered_bound(&self) -> Option<f64> {
-        None
+    /// As [`Sweeper::sweep`], for plain sweeps that begin after a start, but returns the bound at the
+    /// new `q(θ)` with the `q(Z)` it was made from: one E-step behind. The paper's code watches this.
+    fn staggered_sweep(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, Degenerate> {
+        self.sweep(omega, state, next)
     }
     /// As [`Sweeper::sweep`], but a prior that depends on the data is computed from the state's own
     /// totals. At a fixed point both agree; their derivatives do not, and influence needs this one.

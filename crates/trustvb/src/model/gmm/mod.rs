@@ -27,6 +27,8 @@ pub struct Gmm {
     rows: Rows,
     centre: Vec<f64>,
     scale: Vec<f64>,
+    /// `Σ log scale`: densities of the scaled rows exceed those of the data by this much.
+    ln_scale: f64,
     prior: GmmPrior,
     update: Update,
     layout: Arc<Layout>,
@@ -61,7 +63,9 @@ impl Gmm {
                 ("mu_lambda", Family::NormalWishart, n_components, p),
             ],
         );
-        Ok(Gmm { n_components, rows, centre, scale, prior, update, layout: Arc::new(layout) })
+        let ln_scale = scale.iter().map(|s| s.ln()).sum();
+        let layout = Arc::new(layout);
+        Ok(Gmm { n_components, rows, centre, scale, ln_scale, prior, update, layout })
     }
 
     fn p(&self) -> usize {

@@ -43,8 +43,8 @@ pub(super) struct GmmSweeper<'a> {
     compacted: Rows,
     use_all: bool,
     total_weight: f64,
+    /// `Σ w log Σρ` of the last E-step.
     ln_evidence: f64,
-    staggered: f64,
     prior: Option<Rc<ResolvedPrior>>,
     components: Components,
     densities: Densities,
@@ -63,7 +63,6 @@ impl<'a> GmmSweeper<'a> {
             use_all: true,
             total_weight: 0.0,
             ln_evidence: 0.0,
-            staggered: f64::NAN,
             prior: None,
             components: Components {
                 alpha: vec![0.0; k],
@@ -225,17 +224,15 @@ impl<'a> GmmSweeper<'a> {
         state: &[f64],
         next: &mut [f64],
     ) -> Result<f64, Degenerate> {
-        // Entropy of the responsibilities behind `state`, if the last E-step made them.
-        let entropy = self.ln_evidence - self.densities.expected_ln_density(state);
         self.update(prior, omega, state)?;
         let kl = self.prepare(prior)?;
-        let expected = self.densities.expected_ln_density(state) + entropy;
-        let ln_evidence = self.e_step(next);
-        self.ln_evidence = ln_evidence;
-        // Densities were of scaled rows: log p(x) = log p(z) − Σ log scale.
-        let jacobian: f64 = self.model.scale.iter().map(|s| s.ln()).sum();
-        let bound = omega * (ln_evidence - self.total_weight * jacobian) - kl;
-        self.staggered = omega * (expected - self.total_weight * jacobian) - kl;
+        self.ln_evidence = self.e_step(next);
+        self.bound(omega, self.ln_evidence, kl)
+    }
+
+    /// (M2) from its parts.
+    fn bound(&self, omega: f64, ln_evidence: f64, kl: f64) -> Result<f64, Degenerate> {
+        let bound = omega * (ln_evidence - self.total_weight * self.model.ln_scale) - kl;
         if bound.is_finite() { Ok(bound) } else { Err(Degenerate::NotFinite) }
     }
 
@@ -343,8 +340,20 @@ impl Sweeper for GmmSweeper<'_> {
         self.sweep_with(&prior, omega, state, next)
     }
 
-    fn staggered_bound(&self) -> Option<f64> {
-        Some(self.staggered)
+    fn staggered_sweep(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, Degenerate> {
+        let prior = self.loaded_prior()?;
+        // The entropy of the responsibilities behind `state`, which the last E-step made.
+        let entropy = self.ln_evidence - self.densities.expected_ln_density(state);
+        self.update(&prior, omega, state)?;
+        let kl = self.prepare(&prior)?;
+        let expected = self.densities.expected_ln_density(state) + entropy;
+        self.ln_evidence = self.e_step(next);
+        self.bound(omega, expected, kl)
     }
 
     fn sweep_with_own_prior(

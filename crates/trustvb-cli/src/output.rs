@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Map, Value, json};
 use std::io::Write;
+use std::path::Path;
 use trustvb::calibrate::{Answer, Method};
 use trustvb::data::replace_file;
 
@@ -23,6 +24,25 @@ pub(crate) fn write(args: &OutputArgs, text: &str) -> Result<(), Failure> {
             out.write_all(text.as_bytes())?;
             Ok(out.flush()?)
         }
+    }
+}
+
+/// Refuses the file of `-o` before any work is done if it cannot be written.
+pub(crate) fn check(args: &OutputArgs) -> Result<(), Failure> {
+    args.output.as_deref().map_or(Ok(()), |path| check_path("-o", path))
+}
+
+/// Refuses a file that is a folder or whose folder is not there.
+pub(crate) fn check_path(option: &str, path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let shown = path.display();
+    if path.is_dir() {
+        Err(Failure::Run(format!("{option} {shown}: this is a folder; give the name of a file")))
+    } else if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        let folder = folder.display();
+        Err(Failure::Run(format!("{option} {shown}: there is no folder {folder}; make it first")))
+    } else {
+        Ok(())
     }
 }
 

@@ -118,6 +118,33 @@ fn a_failing_run_leaves_the_output_file_alone() {
     assert_eq!(names.len(), 2, "{names:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_no_plain_file_is_written_to_and_not_replaced() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    let scratch = Scratch::new();
+    let expected = scratch.ok(&["fit", "--format", "csv"]).stdout;
+    let pipe = scratch.path("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is there");
+    assert!(made.success());
+    // Open at both ends, so that neither side waits for the other.
+    let mut reader = fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("a pipe");
+    scratch.ok(&["fit", "--format", "csv", "-o", "pipe"]);
+    let kind = fs::symlink_metadata(&pipe).expect("it is still there").file_type();
+    assert!(kind.is_fifo(), "the pipe was replaced by a file");
+    let mut bytes = vec![0; expected.len()];
+    reader.read_exact(&mut bytes).expect("the answer is in the pipe");
+    assert_eq!(String::from_utf8_lossy(&bytes), expected);
+
+    scratch.write("folder/real.csv", "old");
+    symlink("folder/real.csv", scratch.path("link.csv")).expect("a link can be made");
+    scratch.ok(&["fit", "--format", "csv", "-o", "link.csv"]);
+    let kind = fs::symlink_metadata(scratch.path("link.csv")).expect("the link").file_type();
+    assert!(kind.is_symlink(), "the link was replaced by a file");
+    assert_eq!(scratch.read("folder/real.csv"), expected);
+}
+
 #[test]
 fn hostile_column_names_work_everywhere() {
     let scratch = Scratch::new();

@@ -98,7 +98,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_enum)]
     pub(crate) model: Option<ModelName>,
     /// Number of components
-    #[arg(short = 'k', long, default_value_t = 2, value_parser = positive)]
+    #[arg(short = 'k', long, default_value_t = 2, value_parser = positive, allow_negative_numbers = true)]
     pub(crate) components: usize,
     /// Columns to use, by name or number, separated by commas (gmm) [default: all]
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
@@ -128,7 +128,7 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Args)]
 pub(crate) struct IterationArgs {
     /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Start values: CSV with a header and a row per component; they are then the only start
     #[arg(long, value_name = "FILE")]
@@ -137,7 +137,7 @@ pub(crate) struct IterationArgs {
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = positive)]
     pub(crate) starts: usize,
     /// Largest relative change at which a fit has converged [default: 1e-10; tables 1e-8]
-    #[arg(long, value_name = "X", value_parser = tolerance)]
+    #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) tolerance: Option<f64>,
     /// Sweeps after which a fit gives up
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = positive)]
@@ -166,7 +166,7 @@ pub(crate) struct FitArgs {
     /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
     pub(crate) data: Option<PathBuf>,
     /// The fraction: the likelihood is raised to this power
-    #[arg(long, default_value_t = 1.0, value_parser = omega)]
+    #[arg(long, default_value_t = 1.0, value_parser = omega, allow_negative_numbers = true)]
     pub(crate) omega: f64,
     /// Show the bound after every sweep
     #[arg(long)]
@@ -183,13 +183,13 @@ pub(crate) struct FitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct GridArgs {
     /// Points of the grid of fractions, even in log ω [default: 100; 500 for Old Faithful]
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) grid: Option<usize>,
     /// The smallest fraction
-    #[arg(long, default_value_t = 0.001, value_name = "X", value_parser = omega)]
+    #[arg(long, default_value_t = 0.001, value_name = "X", value_parser = omega, allow_negative_numbers = true)]
     pub(crate) omega_min: f64,
     /// Bootstraps of each design
-    #[arg(short = 'B', long, default_value_t = 500, value_name = "N")]
+    #[arg(short = 'B', long, default_value_t = 500, value_name = "N", value_parser = bootstraps, allow_negative_numbers = true)]
     pub(crate) bootstraps: u32,
     /// A new split and new bootstraps at every ω, as in the paper's studies
     #[arg(long)]
@@ -214,7 +214,7 @@ pub(crate) struct GridArgs {
 #[derive(Debug, Args)]
 pub(crate) struct QuestionArgs {
     /// Level of the intervals; may be repeated [default: 0.95]
-    #[arg(long, value_delimiter = ',', value_parser = level)]
+    #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true)]
     pub(crate) level: Vec<f64>,
     /// Methods, separated by commas: vb, tvb, tvb-sequential, gpc, anchored, analytic
     /// [default: vb,tvb,anchored,analytic]
@@ -334,6 +334,14 @@ fn positive(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err(format!("`{text}` is not a whole number of at least 1")),
         Ok(n) => Ok(n),
     }
+}
+
+fn bootstraps(text: &str) -> Result<u32, String> {
+    u32::try_from(positive(text)?).map_err(|_| format!("`{text}` is more than {}", u32::MAX))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u64::MAX))
 }
 
 fn within(text: &str, what: &str, ok: impl Fn(f64) -> bool) -> Result<f64, String> {

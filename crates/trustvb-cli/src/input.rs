@@ -12,7 +12,9 @@ use trustvb::calibrate::Method;
 use trustvb::data::{Dataset, Formula, Frame, ReadOptions, read_centres, read_csv, read_path};
 use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
 use trustvb::functional::Functional;
-use trustvb::model::{BmlrPrior, GmmPrior, Model, ModelData, ModelSpec, Noise, PriorBase, Update};
+use trustvb::model::{
+    BmlrPrior, GmmPrior, Model, ModelData, ModelError, ModelSpec, Noise, PriorBase, Update,
+};
 use trustvb::posterior::Layout;
 use trustvb::resample::{Design, GivenResamples, Resamples};
 use trustvb::table::{OmegaGrid, Replicates, Settings};
@@ -83,7 +85,12 @@ pub(crate) fn problem(
             (ModelData::Groups(data), source, dropped, spec)
         }
     };
-    let model = spec.build(&data)?;
+    let model = spec.build(&data).map_err(|error| match error {
+        ModelError::Prior(what) if args.prior != "default" && args.prior != "paper" => {
+            Failure::Run(format!("{}: {what}; correct it there", args.prior))
+        }
+        other => other.into(),
+    })?;
     if dropped > 0 && !quiet {
         eprintln!("trustvb: left out {dropped} rows with missing or infinite values");
     }

@@ -4,25 +4,57 @@ use crate::args::{Format, OutputArgs};
 use crate::failure::Failure;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Map, Value, json};
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 use trustvb::calibrate::{Answer, Method};
 use trustvb::data::replace_file;
 
 /// Writes to the file of `-o`, whole or not at all, or to standard output.
+///
+/// Only a plain file is replaced: a pipe or a device such as `/dev/null` is written to, and a link
+/// goes on pointing to its file.
 pub(crate) fn write(args: &OutputArgs, text: &str) -> Result<(), Failure> {
     match &args.output {
-        Some(path) => replace_file(path, |mut file| file.write_all(text.as_bytes()).map(|()| file))
-            .map_err(|e| {
-                Failure::Run(format!(
-                    "{}: {e}; check the folder, its permissions and the disk",
-                    path.display()
-                ))
-            }),
+        Some(path) => write_file(path, text).map_err(|e| match e.kind() {
+            io::ErrorKind::BrokenPipe => Failure::Output(e),
+            _ => Failure::Run(format!(
+                "{}: {e}; check the folder, its permissions and the disk",
+                path.display()
+            )),
+        }),
         None => {
-            let mut out = std::io::stdout().lock();
+            let mut out = io::stdout().lock();
             out.write_all(text.as_bytes())?;
             Ok(out.flush()?)
         }
+    }
+}
+
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return fs::OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());
+    }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    replace_file(&target, |mut file| file.write_all(text.as_bytes()).map(|()| file))
+}
+
+/// Refuses the file of `-o` before any work is done if it cannot be written.
+pub(crate) fn check(args: &OutputArgs) -> Result<(), Failure> {
+    args.output.as_deref().map_or(Ok(()), |path| check_path("-o", path))
+}
+
+/// Refuses a file that is a folder or whose folder is not there.
+pub(crate) fn check_path(option: &str, path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let shown = path.display();
+    if path.is_dir() {
+        Err(Failure::Run(format!("{option} {shown}: this is a folder; give the name of a file")))
+    } else if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        let folder = folder.display();
+        Err(Failure::Run(format!("{option} {shown}: there is no folder {folder}; make it first")))
+    } else {
+        Ok(())
     }
 }
 

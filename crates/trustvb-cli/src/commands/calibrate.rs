@@ -3,7 +3,7 @@
 use super::interval::{Asked, ask};
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
-use crate::{input, progress};
+use crate::{input, output, progress};
 use std::path::Path;
 use trustvb::backend::Cpu;
 use trustvb::table::{BuildError, Watch, build, save};
@@ -16,6 +16,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let methods = input::methods(&args.question.method, usual)?;
     // Anything wrong with the question is said before the work is done.
     let functionals = input::functionals(functionals, problem.model.layout())?;
+    output::check(&args.output)?;
     super::plot::check(args.question.plot.as_deref())?;
     let (settings, resamples) =
         input::settings(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;

@@ -3,7 +3,9 @@
 use crate::args::{FitArgs, Format};
 use crate::failure::Failure;
 use crate::input::{self, Problem};
-use crate::output::{csv_cell, csv_number, deserved, json_text, number, significant, table, write};
+use crate::output::{
+    check, csv_cell, csv_number, deserved, json_text, number, significant, table, write,
+};
 use crate::progress;
 use serde_json::{Map, Value, json};
 use trustvb::calibrate::Law;
@@ -20,6 +22,7 @@ const DRAWS: usize = 400;
 
 pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     let quiet = args.output.quiet;
+    check(&args.output)?;
     let problem = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
     let options = input::fit_options(&args.iteration, 1e-10, args.trace);
     let start = input::start(&args.iteration, &problem)?;

@@ -2,7 +2,7 @@
 
 use crate::args::{IntervalArgs, OutputArgs, QuestionArgs};
 use crate::failure::Failure;
-use crate::output::{answers, write};
+use crate::output::{answers, check, write};
 use crate::{input, progress};
 use serde_json::{Map, Value, json};
 use trustvb::calibrate::{Calibrator, Method};
@@ -13,6 +13,7 @@ use trustvb::table::{TvbTable, open};
 pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
     let table = open(&args.table)?;
     let functionals = input::functionals(&args.functionals, table.layout())?;
+    check(&args.output)?;
     super::plot::check(args.question.plot.as_deref())?;
     let possible: Vec<Method> =
         input::USUAL.into_iter().filter(|method| is_possible(&table, *method)).collect();

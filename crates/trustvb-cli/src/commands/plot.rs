@@ -1,6 +1,7 @@
 //! `--plot`: densities and coverage curves of what was asked, beside the clusters.
 
 use crate::failure::Failure;
+use crate::output::check_path;
 use std::path::Path;
 use trustvb::calibrate::{Answer, Law};
 use trustvb::functional::Part;
@@ -19,7 +20,7 @@ const POINTS: usize = 201;
 pub(crate) fn check(path: Option<&Path>) -> Result<(), Failure> {
     match path.map(|p| (p, p.extension().and_then(|e| e.to_str()).map(str::to_lowercase))) {
         None => Ok(()),
-        Some((_, Some(e))) if e == "svg" || e == "png" => Ok(()),
+        Some((path, Some(e))) if e == "svg" || e == "png" => check_path("--plot", path),
         Some((path, _)) => Err(Failure::Usage(format!(
             "--plot {}: the name must end in .svg or .png",
             path.display()

@@ -2,7 +2,7 @@
 
 use crate::args::{BuildArgs, Format, InfoArgs, MergeArgs, TableArgs, TableCommand};
 use crate::failure::Failure;
-use crate::output::{json_text, significant, table, write};
+use crate::output::{check, json_text, significant, table, write};
 use crate::{input, progress};
 use serde_json::json;
 use trustvb::backend::Cpu;
@@ -58,7 +58,13 @@ fn shard(text: &str) -> Result<Shard, Failure> {
     let (number, of) = text.split_once('/').ok_or_else(wrong)?;
     let (number, of) =
         (number.parse::<u32>().map_err(|_| wrong())?, of.parse::<u32>().map_err(|_| wrong())?);
-    if number < 1 || number > of { Err(wrong()) } else { Ok(Shard { number, of }) }
+    if number < 1 || number > of {
+        return Err(Failure::Usage(format!(
+            "--shard {text}: there is no share {number} of {of}; count from 1/{of} to {of}/{of}",
+            of = of.max(1)
+        )));
+    }
+    Ok(Shard { number, of })
 }
 
 fn run_merge(args: &MergeArgs) -> Result<(), Failure> {
@@ -70,6 +76,7 @@ fn run_merge(args: &MergeArgs) -> Result<(), Failure> {
 }
 
 fn run_info(args: &InfoArgs) -> Result<(), Failure> {
+    check(&args.output)?;
     let found = info(&args.table)?;
     let text = match args.output.format {
         Format::Table => info_text(&args.table.display().to_string(), &found),

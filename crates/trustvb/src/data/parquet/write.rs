@@ -37,7 +37,7 @@ impl ColumnValues<'_> {
     }
 }
 
-/// Writes a data set's columns as doubles; see [`write_table`].
+/// Writes a data set's columns as doubles; see `write_table`.
 pub fn write_parquet(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
     let columns: Vec<(&str, ColumnValues<'_>)> = dataset
         .names()

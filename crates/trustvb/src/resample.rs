@@ -1,4 +1,7 @@
 //! Resamples as weights on units: made from (seed, design, replicate), or given by the user.
+//!
+//! There are two [`Design`]s: `full` bootstraps all units, `split` one half of them beside the other
+//! half itself. In both, replicate 0 is no bootstrap but what bootstraps are compared with.
 
 use crate::hash::hex;
 use crate::random::{Purpose, index, stream};

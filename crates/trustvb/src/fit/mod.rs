@@ -1,4 +1,14 @@
 //! Everything iterative: starts, the fixed-point driver, acceleration, matching, influence.
+//!
+//! A model gives one sweep, a map on a short state ([`crate::model::Sweeper`]); what is done with it
+//! is here, once for all models:
+//!
+//! - [`fit()`] fits weighted units at one ω, from several starts; [`Driver`] is its iteration.
+//! - [`Reference`] follows the full data down a grid of ω, and [`fit_path`] a replicate.
+//! - [`match_components`] says which component of one fit is which of another.
+//! - [`Linearisation`] differentiates a fixed point in the units' weights.
+//!
+//! A fit that does not converge or has no answer is told by its [`Status`], and stored with it.
 
 mod anderson;
 mod driver;

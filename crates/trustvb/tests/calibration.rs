@@ -219,6 +219,19 @@ fn a_split_needs_three_times_the_variance() {
     assert!((at_third - 0.95).abs() < 0.05, "{at_third}");
 }
 
+#[test]
+fn the_only_weight_of_one_component_is_one() {
+    let table = Case::gmm(dataset(&columns(1)), 1).bootstraps(50, 50).grid(10, 0.1).build();
+    for text in ["pi[1]", "max(pi[1], pi[1]^2)"] {
+        for answer in ask(&table, text, &Method::ALL, &[0.5, 0.95]) {
+            let what = format!("{text} by {}: {answer:?}", answer.method.name());
+            assert_eq!((answer.omega, answer.lower, answer.upper), (1.0, 1.0, 1.0), "{what}");
+            assert_eq!((answer.estimate, answer.coverage), (1.0, Some(1.0)), "{what}");
+            assert!(!has_flag(&answer, "never-reaches-level"), "{what}");
+        }
+    }
+}
+
 /// Groups of two rows of `y = 2x + e/√λ` without intercept, and Σ x², and Σ (X_nᵀe_n)² with the
 /// residuals of least squares.
 fn regression(precision: f64) -> (Grouped, f64, f64) {

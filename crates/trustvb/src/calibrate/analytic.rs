@@ -142,12 +142,19 @@ impl<'a> Search<'a> {
     /// Fits all units at ω and evaluates (M6) there.
     fn evaluate(&mut self, omega: f64) -> Result<(f64, Posterior), InfluenceError> {
         let (state, posterior) = self.fit(omega)?;
+        let (lower, upper, _) = self.question.law.interval(posterior.parameters(), self.level);
+        if lower == upper {
+            // A constant has no spread to compare with, and no scale on which it is unbounded.
+            let coverage = f64::from(u8::from(lower == self.question.estimate));
+            self.points.push(CurvePoint { omega, coverage, se: 0.0 });
+            self.state = Some(state);
+            return Ok((coverage, posterior));
+        }
         let range = self.question.part.range();
         let part = self.question.part;
         let h = |posterior: &Posterior| unbounded(range, part.plug_in(posterior.parameters()));
         let mut linearisation = Linearisation::new(self.model, None, omega, &state)?;
         let sd = linearisation.influence(&h)?.sd;
-        let (lower, upper, _) = self.question.law.interval(posterior.parameters(), self.level);
         let (lower, upper) = (unbounded(range, lower), unbounded(range, upper));
         let coverage =
             normal::cdf((self.anchor - lower) / sd) - normal::cdf((self.anchor - upper) / sd);

@@ -29,8 +29,8 @@ pub(super) enum Target {
 
 /// A curve that is evaluated where it is needed, for all levels at once.
 ///
-/// A value is in the central `1−a` interval iff its CDF value `u` is in `[a/2, 1−a/2]`; `u` per
-/// replicate is all that is kept.
+/// A value is in the central `1−a` interval iff its CDF value `u` is in `[a/2, 1−a/2]` (see
+/// [`Law::place`](super::Law::place)); `u` per replicate is all that is kept.
 pub struct CoverageCurve<'a> {
     question: &'a Question<'a>,
     design: Design,
@@ -160,7 +160,7 @@ fn evaluate(question: &Question<'_>, design: Design, target: Target, i: usize) -
         .into_par_iter()
         .with_min_len(16)
         .filter_map(|path| table.parameters(path, i))
-        .map(|parameters| question.law.cdf(parameters, value))
+        .map(|parameters| question.law.place(parameters, value))
         .filter(|u| !u.is_nan())
         .collect()
 }

@@ -373,6 +373,18 @@ fn the_sequential_search_follows_its_rule() {
 }
 
 #[test]
+fn the_published_search_without_an_exact_law_uses_the_whole_grid() {
+    let mut case = Case::gmm(Dataset::faithful(), 2).grid(40, 1e-3).bootstraps(0, 60);
+    case.settings.published_intervals = true;
+    let table = case.build();
+    let (exact, drawn) =
+        (ask_one(&table, "pi[1]", Method::Tvb), ask_one(&table, "max(pi[1], -1)", Method::Tvb));
+    assert_eq!(drawn.law, "draws");
+    assert_eq!(drawn.curve.len(), 40);
+    assert!((exact.omega / drawn.omega).ln().abs() < 0.8, "{} {}", exact.omega, drawn.omega);
+}
+
+#[test]
 fn a_failed_fit_is_data() {
     // Resamples of one unit: nothing can be fitted to them.
     let folder = tempfile::tempdir().unwrap();

@@ -385,6 +385,25 @@ fn the_published_search_without_an_exact_law_uses_the_whole_grid() {
 }
 
 #[test]
+fn cold_starts_keep_the_numbers_of_components() {
+    // Centres given in the order of increasing weight; at ω = 1 the heavier becomes number 1, and it
+    // must stay that when every ω starts from the centres again.
+    let mut case = Case::gmm(Dataset::faithful(), 2).grid(8, 0.1).bootstraps(20, 0);
+    case.settings.start = Start::Centres(vec![2.0, 54.0, 4.3, 80.0]);
+    case.settings.path.start = ReplicateStart::ColdEveryOmega;
+    for matching in [Matching::Assignment, Matching::Weight] {
+        case.settings.path.matching = matching;
+        let table = case.build();
+        for (job, path) in table.paths() {
+            for i in 0..8 {
+                let alpha = &table.parameters(path, i).unwrap()[..2];
+                assert!(alpha[0] > alpha[1], "{matching:?}, {job:?}, grid point {i}: {alpha:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_failed_fit_is_data() {
     // Resamples of one unit: nothing can be fitted to them.
     let folder = tempfile::tempdir().unwrap();

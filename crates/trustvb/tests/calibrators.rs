@@ -425,6 +425,35 @@ fn a_failed_fit_is_data() {
     }
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn an_incomplete_table_stays_one_when_it_is_saved() {
+    use trustvb::table::{info, open, save};
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("a.tvb"), folder.path().join("b.tvb"));
+    let table = Case::gmm(Dataset::faithful(), 2).grid(6, 0.1).bootstraps(45, 25).build();
+    save(&table, &first).unwrap();
+    std::fs::remove_file(first.join("parts/full-00001.parquet")).unwrap();
+    std::fs::remove_file(first.join("parts/split-00000.parquet")).unwrap();
+    let incomplete = open(&first).unwrap();
+    save(&incomplete, &second).unwrap();
+    let again = open(&second).unwrap();
+    assert!(again.paths().eq(incomplete.paths()));
+    assert_eq!(info(&second).unwrap().paths, (32, 72));
+    let anchored = ask_one(&again, "pi[1]", Method::Anchored);
+    assert!(has_flag(&anchored, "incomplete-table"));
+    // There are bootstraps of X2 but no X1 to check them against.
+    let functional = Functional::parse("pi[1]", again.layout()).unwrap();
+    let calibrator = Calibrator::new(&again, DRAWS).unwrap();
+    let error = calibrator.answer(&functional.parts()[0], &[Method::Tvb], &[0.95]).unwrap_err();
+    assert!(matches!(error, CalibrateError::Missing { .. }), "{error}");
+    std::fs::remove_file(first.join("parts/full-00000.parquet")).unwrap();
+    let headless = open(&first).unwrap();
+    let calibrator = Calibrator::new(&headless, DRAWS).unwrap();
+    let error = calibrator.answer(&functional.parts()[0], &[Method::Vb], &[0.95]).unwrap_err();
+    assert!(error.to_string().contains("not complete"), "{error}");
+}
+
 #[test]
 fn overlapping_mixtures_keep_their_promises() {
     // Nothing here has a closed form; the answers must still be ordered, finite and explained.

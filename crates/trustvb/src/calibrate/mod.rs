@@ -132,8 +132,11 @@ pub enum CalibrateError {
     /// A level outside (0, 1).
     #[error("the level {0} is not between 0 and 1; 0.95 asks for a 95% interval")]
     Level(f64),
-    /// The full-data fit at ω = 1 is degenerate.
-    #[error("the full-data fit failed, so there is nothing to calibrate")]
+    /// The full-data fit at ω = 1 is degenerate or not there.
+    #[error(
+        "the table has no full-data fit at ω = 1, so there is nothing to calibrate: the fit failed, \
+         or the table is not complete (`trustvb table info` tells which)"
+    )]
     NoFullFit,
     /// The stored data do not make the stored model.
     #[error(transparent)]

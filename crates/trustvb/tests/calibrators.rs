@@ -194,6 +194,10 @@ fn flags_say_what_is_wrong() {
     let data = Dataset::from_columns(vec!["a".into(), "b".into()], columns).unwrap();
     let table = Case::gmm(data, 3).grid(20, 0.05).bootstraps(100, 100).build();
     flagged(&table, "mu[1,1]", Method::Anchored, "components-unstable");
+    // No value at the posterior mean.
+    for answer in ask(&table, "log(mu[1,1] - 100)", &Method::ALL, &[0.95]) {
+        assert!(has_flag(&answer, "undefined") && answer.lower.is_nan(), "{answer:?}");
+    }
 }
 
 #[test]

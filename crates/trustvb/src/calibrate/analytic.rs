@@ -24,6 +24,10 @@ const MAX_FITS: usize = 20;
 /// is not jumped over.
 const LONGEST_STEP: f64 = 0.4;
 
+/// The shortest first step; each later one is longer by this factor at least, so that a curve that
+/// stays just below the level is followed to the end of the grid with the fits there are.
+const SHORTEST_STEP: f64 = 0.95;
+
 /// Close enough to the level.
 const CLOSE: f64 = 1e-4;
 
@@ -51,6 +55,10 @@ pub(super) fn answer(
                 answer
             }
         };
+        if search.unconverged > 0 {
+            let share = search.unconverged as f64 / search.fits as f64;
+            answer.flags.push(Flag::UnconvergedFits { share });
+        }
         search.points.sort_by(|a, b| b.omega.total_cmp(&a.omega));
         answer.curve = search.points;
         answer.extra_fits = search.fits;
@@ -77,6 +85,8 @@ struct Search<'a> {
     state: Option<Vec<f64>>,
     points: Vec<CurvePoint>,
     fits: usize,
+    /// Those among them that did not converge.
+    unconverged: usize,
 }
 
 type Found = (f64, f64, Posterior, Vec<Flag>);
@@ -84,7 +94,8 @@ type Found = (f64, f64, Posterior, Vec<Flag>);
 impl<'a> Search<'a> {
     fn new(question: &'a Question<'a>, model: &'a dyn Model, level: f64) -> Search<'a> {
         let anchor = unbounded(question.part.range(), question.estimate);
-        Search { question, model, level, anchor, state: None, points: Vec::new(), fits: 0 }
+        let points = Vec::new();
+        Search { question, model, level, anchor, state: None, points, fits: 0, unconverged: 0 }
     }
 
     /// Walks down from ω = 1 until the curve crosses, then closes in on the crossing.
@@ -103,7 +114,8 @@ impl<'a> Search<'a> {
         let mut low = None;
         while self.fits < MAX_FITS {
             // Half widths grow like ω^-1/2 while the spread of the estimate stays.
-            let ratio = (width(best_of(coverage)) / wanted).powi(2).clamp(LONGEST_STEP, 0.95);
+            let shortest = SHORTEST_STEP.powi(self.fits as i32).max(LONGEST_STEP);
+            let ratio = (width(best_of(coverage)) / wanted).powi(2).clamp(LONGEST_STEP, shortest);
             let omega = (high.0 + ratio.ln()).exp().max(least);
             (coverage, posterior) = self.evaluate(omega)?;
             let here = (omega.ln(), width(coverage) - wanted);
@@ -178,6 +190,7 @@ impl<'a> Search<'a> {
         let outcome =
             Driver::new(self.model).run(sweeper.as_mut(), omega, &mut state, &options, &mut |_| ());
         self.fits += 1;
+        self.unconverged += usize::from(outcome.status == Status::HitLimit);
         if let Status::Degenerate(why) = outcome.status {
             return Err(why.into());
         }

@@ -24,6 +24,10 @@ const MAX_FITS: usize = 20;
 /// is not jumped over.
 const LONGEST_STEP: f64 = 0.4;
 
+/// The shortest first step; each later one is longer by this factor at least, so that a curve that
+/// stays just below the level is followed to the end of the grid with the fits there are.
+const SHORTEST_STEP: f64 = 0.95;
+
 /// Close enough to the level.
 const CLOSE: f64 = 1e-4;
 
@@ -51,6 +55,10 @@ pub(super) fn answer(
                 answer
             }
         };
+        if search.unconverged > 0 {
+            let share = search.unconverged as f64 / search.fits as f64;
+            answer.flags.push(Flag::UnconvergedFits { share });
+        }
         search.points.sort_by(|a, b| b.omega.total_cmp(&a.omega));
         answer.curve = search.points;
         answer.extra_fits = search.fits;
@@ -77,6 +85,8 @@ struct Search<'a> {
     state: Option<Vec<f64>>,
     points: Vec<CurvePoint>,
     fits: usize,
+    /// Those among them that did not converge.
+    unconverged: usize,
 }
 
 type Found = (f64, f64, Posterior, Vec<Flag>);
@@ -84,7 +94,8 @@ type Found = (f64, f64, Posterior, Vec<Flag>);
 impl<'a> Search<'a> {
     fn new(question: &'a Question<'a>, model: &'a dyn Model, level: f64) -> Search<'a> {
         let anchor = unbounded(question.part.range(), question.estimate);
-        Search { question, model, level, anchor, state: None, points: Vec::new(), fits: 0 }
+        let points = Vec::new();
+        Search { question, model, level, anchor, state: None, points, fits: 0, unconverged: 0 }
     }
 
     /// Walks down from ω = 1 until the curve crosses, then closes in on the crossing.
@@ -103,7 +114,8 @@ impl<'a> Search<'a> {
         let mut low = None;
         while self.fits < MAX_FITS {
             // Half widths grow like ω^-1/2 while the spread of the estimate stays.
-            let ratio = (width(best_of(coverage)) / wanted).powi(2).clamp(LONGEST_STEP, 0.95);
+            let shortest = SHORTEST_STEP.powi(self.fits as i32).max(LONGEST_STEP);
+            let ratio = (width(best_of(coverage)) / wanted).powi(2).clamp(LONGEST_STEP, shortest);
             let omega = (high.0 + ratio.ln()).exp().max(least);
             (coverage, posterior) = self.evaluate(omega)?;
             let here = (omega.ln(), width(coverage) - wanted);
@@ -142,12 +154,19 @@ impl<'a> Search<'a> {
     /// Fits all units at ω and evaluates (M6) there.
     fn evaluate(&mut self, omega: f64) -> Result<(f64, Posterior), InfluenceError> {
         let (state, posterior) = self.fit(omega)?;
+        let (lower, upper, _) = self.question.law.interval(posterior.parameters(), self.level);
+        if lower == upper {
+            // A constant has no spread to compare with, and no scale on which it is unbounded.
+            let coverage = f64::from(u8::from(lower == self.question.estimate));
+            self.points.push(CurvePoint { omega, coverage, se: 0.0 });
+            self.state = Some(state);
+            return Ok((coverage, posterior));
+        }
         let range = self.question.part.range();
         let part = self.question.part;
         let h = |posterior: &Posterior| unbounded(range, part.plug_in(posterior.parameters()));
         let mut linearisation = Linearisation::new(self.model, None, omega, &state)?;
         let sd = linearisation.influence(&h)?.sd;
-        let (lower, upper, _) = self.question.law.interval(posterior.parameters(), self.level);
         let (lower, upper) = (unbounded(range, lower), unbounded(range, upper));
         let coverage =
             normal::cdf((self.anchor - lower) / sd) - normal::cdf((self.anchor - upper) / sd);
@@ -171,6 +190,7 @@ impl<'a> Search<'a> {
         let outcome =
             Driver::new(self.model).run(sweeper.as_mut(), omega, &mut state, &options, &mut |_| ());
         self.fits += 1;
+        self.unconverged += usize::from(outcome.status == Status::HitLimit);
         if let Status::Degenerate(why) = outcome.status {
             return Err(why.into());
         }

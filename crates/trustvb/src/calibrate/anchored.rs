@@ -51,14 +51,19 @@ fn crossing(curve: &mut CoverageCurve<'_>, omegas: &[f64], level: f64) -> (f64, 
                 return (omegas[i], fitted[0], se);
             }
             let share = (level - fitted[at - 1]) / (fitted[at] - fitted[at - 1]);
-            let ln_omega = omegas[i - 1].ln() + share * (omegas[i].ln() - omegas[i - 1].ln());
-            return (ln_omega.exp(), level, se);
+            return (between(omegas[i - 1], omegas[i], share), level, se);
         }
-        if end == last {
+        if end == last || fitted.len() < raw.len() {
             return highest(curve, level);
         }
         margin *= 2;
     }
+}
+
+/// The point at a share of the way from `high` down to `low`, in log ω. Rounding does not carry it
+/// past either: beyond the end of the grid there is no fit.
+fn between(high: f64, low: f64, share: f64) -> f64 {
+    (high.ln() + share * (low.ln() - high.ln())).exp().clamp(low, high)
 }
 
 /// The largest ω with the highest coverage seen, for a curve that never reaches the level.
@@ -72,10 +77,11 @@ fn highest(curve: &mut CoverageCurve<'_>, level: f64) -> (f64, f64, f64) {
     best
 }
 
-/// The non-decreasing sequence nearest to `y` in least squares (pool adjacent violators).
+/// The non-decreasing sequence nearest to `y` in least squares (pool adjacent violators), as far as
+/// `y` is a number: where no replicate has a fit the curve ends.
 fn isotonic(y: &[f64]) -> Vec<f64> {
     let mut pools: Vec<(f64, usize)> = Vec::with_capacity(y.len());
-    for &value in y {
+    for &value in y.iter().take_while(|value| !value.is_nan()) {
         pools.push((value, 1));
         while let [.., (a, n), (b, m)] = pools[..] {
             if a <= b {
@@ -90,12 +96,27 @@ fn isotonic(y: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::isotonic;
+    use super::{between, isotonic};
+    use crate::table::OmegaGrid;
 
     #[test]
     fn pools_what_falls() {
         assert_eq!(isotonic(&[1.0, 3.0, 2.0, 4.0]), [1.0, 2.5, 2.5, 4.0]);
         assert_eq!(isotonic(&[3.0, 2.0, 1.0]), [2.0, 2.0, 2.0]);
         assert!(isotonic(&[]).is_empty());
+        assert_eq!(isotonic(&[0.5, 0.9, f64::NAN, 0.2]), [0.5, 0.9]);
+    }
+
+    #[test]
+    fn stays_within_the_grid() {
+        for points in 2..200 {
+            let omegas = OmegaGrid { points, min: 1e-3 }.omegas();
+            for pair in omegas.windows(2) {
+                for share in [0.0, 0.5, 1.0] {
+                    let omega = between(pair[0], pair[1], share);
+                    assert!(pair[1] <= omega && omega <= pair[0], "{pair:?} {share} {omega}");
+                }
+            }
+        }
     }
 }

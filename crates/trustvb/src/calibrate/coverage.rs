@@ -1,6 +1,7 @@
 //! The coverage curve of a functional: how often replicates' intervals hold a checked value, by ω.
 
 use super::Question;
+use crate::backend::Job;
 use crate::fit::StatusCode;
 use crate::resample::Design;
 use rayon::prelude::*;
@@ -29,8 +30,8 @@ pub(super) enum Target {
 
 /// A curve that is evaluated where it is needed, for all levels at once.
 ///
-/// A value is in the central `1−a` interval iff its CDF value `u` is in `[a/2, 1−a/2]`; `u` per
-/// replicate is all that is kept.
+/// A value is in the central `1−a` interval iff its CDF value `u` is in `[a/2, 1−a/2]` (see
+/// [`Law::place`](super::Law::place)); `u` per replicate is all that is kept.
 pub struct CoverageCurve<'a> {
     question: &'a Question<'a>,
     design: Design,
@@ -74,10 +75,20 @@ impl<'a> CoverageCurve<'a> {
         f64::from(bad as u32) / f64::from((all as u32).max(1))
     }
 
+    /// The grid points evaluated so far, from large ω to small.
+    pub(super) fn evaluated(&self) -> Vec<usize> {
+        self.known.keys().copied().collect()
+    }
+
+    /// Whether the table has the fits that bootstraps are checked against.
+    pub(super) fn has_checked_fit(&self) -> bool {
+        self.question.table.path(Job { design: self.design, replicate: 0 }).is_some()
+    }
+
     /// The points evaluated so far.
     pub(super) fn points(&mut self, level: f64) -> Vec<CurvePoint> {
-        let at: Vec<usize> = self.known.keys().copied().collect();
-        at.into_iter()
+        self.evaluated()
+            .into_iter()
             .map(|i| {
                 let (coverage, se) = self.at(i, level);
                 CurvePoint { omega: self.question.table.omegas()[i], coverage, se }
@@ -160,7 +171,7 @@ fn evaluate(question: &Question<'_>, design: Design, target: Target, i: usize) -
         .into_par_iter()
         .with_min_len(16)
         .filter_map(|path| table.parameters(path, i))
-        .map(|parameters| question.law.cdf(parameters, value))
+        .map(|parameters| question.law.place(parameters, value))
         .filter(|u| !u.is_nan())
         .collect()
 }

@@ -44,6 +44,8 @@ pub enum Flag {
     },
     /// The full-data fit at ω̂ failed.
     FullFitFailed,
+    /// The functional has no value at the posterior mean.
+    Undefined,
     /// The influence of units is not defined, so `analytic` has no answer.
     NoInfluence(String),
     /// `anchored` and `analytic` disagree.
@@ -68,6 +70,7 @@ impl Flag {
             Flag::FewBootstraps { .. } => "few-bootstraps",
             Flag::IncompleteTable { .. } => "incomplete-table",
             Flag::FullFitFailed => "full-fit-failed",
+            Flag::Undefined => "undefined",
             Flag::NoInfluence(_) => "no-influence",
             Flag::MethodsDisagree { .. } => "methods-disagree",
         }
@@ -90,7 +93,7 @@ impl Flag {
                  and the interval may be too short"
             ),
             Flag::NotMonotone => "coverage falls again at smaller ω, where the prior takes over; \
-                                  the first crossing from ω = 1 was taken"
+                                  an ω beyond the first crossing from 1 would mean nothing"
                 .to_owned(),
             Flag::UnconvergedFits { share } => {
                 format!("{} of the fits at this ω failed or did not converge", percent(*share))
@@ -108,6 +111,9 @@ impl Flag {
                  again to complete it"
             ),
             Flag::FullFitFailed => "the full-data fit at this ω failed".to_owned(),
+            Flag::Undefined => "it has no value at the posterior mean (as the log of a negative \
+                                number has none), so no interval can be checked"
+                .to_owned(),
             Flag::NoInfluence(why) => format!("no analytic answer: {why}"),
             Flag::MethodsDisagree { ratio, thin } => format!(
                 "the analytic interval is {ratio:.2} times as long as the anchored one; {thin}"
@@ -212,7 +218,7 @@ pub(super) fn compare_methods(answers: &mut [Answer]) {
             let thin = if weak(&answers[a].flags) {
                 "the bootstrap evidence is thin, see its own remarks"
             } else {
-                "the analytic one is a first-order approximation, and here the data are too few for it"
+                "the analytic one is a first-order approximation, so rather trust the anchored one"
             };
             for at in [a, b] {
                 answers[at].flags.push(Flag::MethodsDisagree { ratio, thin });

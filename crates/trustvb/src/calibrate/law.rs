@@ -42,14 +42,28 @@ impl<'a> Law<'a> {
         self.part.exact().map_or_else(|| "draws".to_owned(), ExactLaw::describe)
     }
 
-    /// `P(h ≤ v)` under the fit.
-    pub fn cdf(&self, parameters: &[f64], v: f64) -> f64 {
+    /// Where `v` lies in the law: `P(h ≤ v)`, and at a value of positive probability the number
+    /// between `P(h < v)` and `P(h ≤ v)` that is nearest to ½.
+    ///
+    /// `v` is in the central `1−a` interval iff this is in `[a/2, 1−a/2]`.
+    pub fn place(&self, parameters: &[f64], v: f64) -> f64 {
         match self.part.exact() {
+            Some(law) if matches!(law.marginal(parameters), Marginal::Degenerate { .. }) => {
+                if law.quantile(parameters, 0.5) == v { 0.5 } else { law.cdf(parameters, v) }
+            }
             Some(law) if self.published => {
                 law.cdf(parameters, unstretch(&law.marginal(parameters), law, parameters, v))
             }
             Some(law) => law.cdf(parameters, v),
-            None => self.sample(parameters, self.draws).cdf(v),
+            None => {
+                let law = self.sample(parameters, self.draws);
+                let (n, up_to) = (law.sorted().len() as f64, law.cdf(v));
+                if up_to.is_nan() {
+                    return up_to;
+                }
+                let below = law.sorted().partition_point(|&x| x < v) as f64 / n;
+                0.5_f64.clamp(below, up_to)
+            }
         }
     }
 

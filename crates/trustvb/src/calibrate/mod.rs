@@ -132,8 +132,11 @@ pub enum CalibrateError {
     /// A level outside (0, 1).
     #[error("the level {0} is not between 0 and 1; 0.95 asks for a 95% interval")]
     Level(f64),
-    /// The full-data fit at ω = 1 is degenerate.
-    #[error("the full-data fit failed, so there is nothing to calibrate")]
+    /// The full-data fit at ω = 1 is degenerate or not there.
+    #[error(
+        "the table has no full-data fit at ω = 1, so there is nothing to calibrate: the fit failed, \
+         or the table is not complete (`trustvb table info` tells which)"
+    )]
     NoFullFit,
     /// The stored data do not make the stored model.
     #[error(transparent)]
@@ -171,6 +174,12 @@ impl<'a> Calibrator<'a> {
         }
         let question = Question::new(self, part)?;
         let mut answers = Vec::new();
+        if question.estimate.is_nan() {
+            for &method in methods {
+                answers.extend(levels.iter().map(|&level| question.undefined(method, level)));
+            }
+            return Ok(answers);
+        }
         for method in methods {
             answers.extend(match method {
                 Method::Vb => vb::answer(&question, levels),
@@ -248,6 +257,14 @@ impl<'a> Question<'a> {
             extra_fits: 0,
             law: self.law.describe(),
         }
+    }
+
+    /// The answer when h has no value at the posterior mean: none.
+    fn undefined(&self, method: Method, level: f64) -> Answer {
+        let mut answer = self.finish(method, level, f64::NAN, &self.first);
+        (answer.lower, answer.upper, answer.limits_se) = (f64::NAN, f64::NAN, None);
+        answer.flags.push(Flag::Undefined);
+        answer
     }
 
     /// As [`Question::finish`] for an ω within the grid; an interval of NaN when the fits there failed.

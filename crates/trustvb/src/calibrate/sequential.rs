@@ -113,7 +113,7 @@ fn step(
     let inside: Vec<bool> = (1..=at.bootstraps)
         .into_par_iter()
         .filter_map(fit)
-        .map(|parameters| (tail..=1.0 - tail).contains(&question.law.cdf(&parameters, value)))
+        .map(|parameters| (tail..=1.0 - tail).contains(&question.law.place(&parameters, value)))
         .collect();
     (!inside.is_empty()).then(|| inside.iter().filter(|x| **x).count() as f64 / inside.len() as f64)
 }

@@ -29,18 +29,25 @@ pub(super) fn search(
     let whole_grid = question.table.manifest().published_intervals;
     let mut answers = Vec::new();
     for &level in levels {
-        let end = match curve.first_crossing(level) {
-            Some(i) if !whole_grid => (i + 2).min(curve.len()),
-            _ => curve.len(),
+        let last = curve.len() - 1;
+        let best = match curve.first_crossing(level) {
+            _ if whole_grid => nearest(&mut curve, 0..=last, level),
+            // A costly law is evaluated around the crossing only; the minimum is there.
+            Some(i) => {
+                let from = if curve.is_costly() { i.saturating_sub(1) } else { 0 };
+                nearest(&mut curve, from..=(i + 1).min(last), level)
+            }
+            // One that never crosses was looked at in strides: between those next to the nearest.
+            None => {
+                let seen = curve.evaluated();
+                let at = nearest(&mut curve, seen, level);
+                let stride = if curve.is_costly() { curve.stride() } else { 0 };
+                nearest(&mut curve, at.saturating_sub(stride)..=(at + stride).min(last), level)
+            }
         };
-        // A costly law was evaluated around the crossing only; the minimum is there.
-        let from = if question.law.is_exact() { 0 } else { end.saturating_sub(3) };
-        let best = (from..end)
-            .map(|i| (i, (curve.at(i, level).0 - level).abs()))
-            .fold((0, f64::INFINITY), |best, here| if here.1 < best.1 { here } else { best });
         curve.survey(level);
-        let mut answer = question.finish_on_grid(method, level, question.table.omegas()[best.0]);
-        let (coverage, se) = curve.at(best.0, level);
+        let mut answer = question.finish_on_grid(method, level, question.table.omegas()[best]);
+        let (coverage, se) = curve.at(best, level);
         (answer.coverage, answer.coverage_se) = (Some(coverage), Some(se));
         from_curve(question, &mut curve, design, &mut answer);
         answers.push(answer);
@@ -48,13 +55,27 @@ pub(super) fn search(
     Ok(answers)
 }
 
-/// A method that rests on bootstraps needs some.
+/// The grid point among `points` (from large ω to small) with coverage nearest to the level, the
+/// first of equals.
+fn nearest(
+    curve: &mut CoverageCurve<'_>,
+    points: impl IntoIterator<Item = usize>,
+    level: f64,
+) -> usize {
+    points
+        .into_iter()
+        .map(|i| (i, (curve.at(i, level).0 - level).abs()))
+        .fold((0, f64::INFINITY), |best, here| if here.1 < best.1 { here } else { best })
+        .0
+}
+
+/// A method that rests on bootstraps needs some, and what they are checked against.
 pub(super) fn check_bootstraps(
     curve: &CoverageCurve<'_>,
     method: Method,
     design: Design,
 ) -> Result<(), CalibrateError> {
-    if curve.bootstraps() > 0 {
+    if curve.bootstraps() > 0 && curve.has_checked_fit() {
         return Ok(());
     }
     let needs = match design {

@@ -158,6 +158,11 @@ impl Reference {
                     let order = posterior.order_by_weight();
                     (permute_state(model, &order, &walker.state), posterior.permuted(&order))
                 }
+                Some(posterior) if cold.is_some() => {
+                    let before = &reference.posteriors[reference.posteriors.len() - 1];
+                    let order = match_components(before, &posterior);
+                    (permute_state(model, &order, &walker.state), posterior.permuted(&order))
+                }
                 Some(posterior) => (walker.state.clone(), posterior),
                 None => {
                     // A degenerate full-data fit leaves the previous one as start for replicates.

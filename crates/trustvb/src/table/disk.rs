@@ -224,17 +224,20 @@ fn read_manifest(folder: &Path) -> Result<Manifest, TableError> {
     Ok(manifest)
 }
 
-/// Writes a table that is in memory.
+/// Writes a table that is in memory. A part whose paths it does not all have is left out, to be built
+/// later.
 pub fn save(table: &TvbTable, folder: &Path) -> Result<(), TableError> {
     let manifest = table.manifest();
     prepare(folder, manifest, table.data())?;
     for block in Block::all(manifest) {
-        let paths: Vec<(Job, _)> = block
+        let paths: Option<Vec<(Job, _)>> = block
             .jobs(manifest)
             .into_iter()
-            .filter_map(|job| table.path(job).map(|fits| (job, fits.clone())))
+            .map(|job| table.path(job).map(|fits| (job, fits.clone())))
             .collect();
-        parts::write(&part(folder, block), manifest, &paths)?;
+        if let Some(paths) = paths {
+            parts::write(&part(folder, block), manifest, &paths)?;
+        }
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod simulate;
+pub(crate) mod tables;
 
 use serde_json::Value;
 use std::path::PathBuf;

@@ -179,3 +179,9 @@ fn uniform(rng: &mut impl Rng) -> f64 {
 fn below(rng: &mut impl Rng, n: usize) -> usize {
     (uniform(rng) * n as f64) as usize
 }
+
+/// `n` standard Normal numbers.
+pub(crate) fn normals(seed: u64, n: usize) -> Vec<f64> {
+    let mut rng = stream(seed, Purpose::Simulate, 4);
+    (0..n).map(|_| normal(&mut rng)).collect()
+}

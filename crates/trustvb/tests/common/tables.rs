@@ -1,0 +1,110 @@
+//! Tables in memory with settings that a test can change one by one.
+
+use trustvb::backend::Cpu;
+use trustvb::calibrate::{Answer, Calibrator, Method};
+use trustvb::data::Dataset;
+use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
+use trustvb::functional::Functional;
+use trustvb::model::{BmlrPrior, GmmPrior, ModelData, ModelSpec, Noise, Update};
+use trustvb::resample::{GivenResamples, Resamples};
+use trustvb::table::{OmegaGrid, Replicates, Settings, TvbTable, Watch, build};
+
+/// Draws behind a law without an exact form.
+pub(crate) const DRAWS: usize = 400;
+
+/// What a table is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) settings: Settings,
+    pub(crate) data: ModelData,
+    pub(crate) given: Option<GivenResamples>,
+}
+
+impl Case {
+    /// A Gaussian mixture with the default prior, started by k-means.
+    pub(crate) fn gmm(data: Dataset, n_components: usize) -> Case {
+        Case::gmm_with(data, n_components, GmmPrior::default())
+    }
+
+    pub(crate) fn gmm_with(data: Dataset, n_components: usize, prior: GmmPrior) -> Case {
+        let model = ModelSpec::Gmm { n_components, prior, update: Update::Corrected };
+        Case::new(model, ModelData::Rows(data))
+    }
+
+    /// A mixture of regressions on the columns as they are.
+    pub(crate) fn bmlr(data: trustvb::data::Grouped, n_components: usize, noise: Noise) -> Case {
+        let prior = BmlrPrior::paper();
+        let model = ModelSpec::Bmlr { n_components, prior, noise, formula: String::new() };
+        Case::new(model, ModelData::Groups(data))
+    }
+
+    fn new(model: ModelSpec, data: ModelData) -> Case {
+        let path = PathOptions {
+            fit: FitOptions { stopping: Stopping::Relative(1e-8), ..FitOptions::default() },
+            matching: Matching::Assignment,
+            start: ReplicateStart::Warm,
+            seed: 1,
+        };
+        let settings = Settings {
+            model,
+            omegas: Vec::new(),
+            omega_min: f64::NAN,
+            replicates: Replicates::default(),
+            fresh_splits: false,
+            resamples: None,
+            seed: 1,
+            start: Start::KMeans { restarts: 5, seed: 1 },
+            path,
+            published_intervals: false,
+        };
+        Case { settings, data, given: None }.grid(40, 0.01)
+    }
+
+    pub(crate) fn grid(mut self, points: usize, min: f64) -> Case {
+        self.settings.omegas = OmegaGrid { points, min }.omegas();
+        self.settings.omega_min = min;
+        self
+    }
+
+    /// So many bootstraps of all units and of one half.
+    pub(crate) fn bootstraps(mut self, full: u32, split: u32) -> Case {
+        self.settings.replicates = Replicates { full, split };
+        self
+    }
+
+    pub(crate) fn seed(mut self, seed: u64) -> Case {
+        self.settings.seed = seed;
+        self
+    }
+
+    pub(crate) fn resamples(&self) -> Resamples {
+        Resamples::new(self.settings.seed, self.settings.fresh_splits, self.given.clone())
+    }
+
+    pub(crate) fn build(&self) -> TvbTable {
+        self.build_watched(&Watch::silent())
+    }
+
+    pub(crate) fn build_watched(&self, watch: &Watch<'_>) -> TvbTable {
+        let model = self.settings.model.build(&self.data).unwrap();
+        let (settings, data) = (self.settings.clone(), self.data.clone());
+        build(settings, model.as_ref(), data, &self.resamples(), &Cpu, watch).unwrap()
+    }
+}
+
+/// All answers for a functional with one part.
+pub(crate) fn ask(table: &TvbTable, text: &str, methods: &[Method], levels: &[f64]) -> Vec<Answer> {
+    let functional = Functional::parse(text, table.layout()).unwrap();
+    assert_eq!(functional.parts().len(), 1, "{text}");
+    let calibrator = Calibrator::new(table, DRAWS).unwrap();
+    calibrator.answer(&functional.parts()[0], methods, levels).unwrap()
+}
+
+/// The one answer of a method at 95%.
+pub(crate) fn ask_one(table: &TvbTable, text: &str, method: Method) -> Answer {
+    ask(table, text, &[method], &[0.95]).remove(0)
+}
+
+pub(crate) fn has_flag(answer: &Answer, name: &str) -> bool {
+    answer.flags.iter().any(|flag| flag.name() == name)
+}

@@ -100,8 +100,7 @@ impl Anderson {
             }
             gram[packed_index(a, a)] += 1e-10;
             for b in 0..m {
-                let dot: f64 =
-                    (0..n).map(|i| x(a, i) * self.delta_g[b * n + i] / scale[i]).sum();
+                let dot: f64 = (0..n).map(|i| x(a, i) * self.delta_g[b * n + i] / scale[i]).sum();
                 derivative[b][a] = dot / (norm[a] * norm[b]);
             }
         }

@@ -179,9 +179,7 @@ impl Driver {
             outcome.sweeps += 1;
             let result = match options.stopping {
                 Stopping::Relative(_) => sweeper.sweep(omega, state, &mut self.next),
-                Stopping::AbsoluteBound(_) => {
-                    sweeper.staggered_sweep(omega, state, &mut self.next)
-                }
+                Stopping::AbsoluteBound(_) => sweeper.staggered_sweep(omega, state, &mut self.next),
             };
             let mut change = f64::INFINITY;
             if result.is_ok() {

@@ -64,6 +64,5 @@ run_failures!(
     trustvb::table::TableError,
     trustvb::table::BuildError,
     trustvb::calibrate::CalibrateError,
-    trustvb::resample::ResampleError,
-    trustvb::functional::FunctionalError
+    trustvb::resample::ResampleError
 );

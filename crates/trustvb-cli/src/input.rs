@@ -79,7 +79,11 @@ pub(crate) fn problem(
             let spec = ModelSpec::Bmlr {
                 n_components: args.components,
                 prior,
-                noise: noise(args.noise.as_deref())?,
+                noise: match (args.noise.as_deref(), published) {
+                    // The paper takes the noise precision as known.
+                    (None, true) => Noise::Known(1.0),
+                    (text, _) => noise(text)?,
+                },
                 formula: text.to_owned(),
             };
             (ModelData::Groups(data), source, dropped, spec)
@@ -297,6 +301,7 @@ pub(crate) fn settings(
         omegas,
         omega_min: grid.omega_min,
         replicates,
+        bootstraps: grid.bootstraps,
         fresh_splits: grid.fresh_splits,
         resamples: given.as_ref().map(GivenResamples::hash),
         seed: iteration.seed,
@@ -313,5 +318,8 @@ pub(crate) fn functionals(texts: &[String], layout: &Layout) -> Result<Vec<Funct
     if texts.is_empty() {
         return Ok(Functional::defaults(layout));
     }
-    texts.iter().map(|text| Ok(Functional::parse(text, layout)?)).collect()
+    texts
+        .iter()
+        .map(|text| Functional::parse(text, layout).map_err(|e| Failure::Usage(e.to_string())))
+        .collect()
 }

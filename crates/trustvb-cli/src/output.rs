@@ -278,7 +278,7 @@ fn in_words(answers: &[Answer]) -> String {
             |a: &&&Answer| a.coverage.unwrap_or(1.0) + 2.0 * a.coverage_se.unwrap_or(0.0) < a.level;
         let count = vb.iter().filter(short).count();
         if count == 0 {
-            text.push_str("VB's own intervals have the coverage they claim here.\n");
+            text.push_str("None of VB's own intervals is clearly too short here.\n");
         } else {
             text.push_str(&format!(
                 "VB's own intervals are too short for {count} of {} rows: the {:.0}% interval of {} \
@@ -297,9 +297,7 @@ fn in_words(answers: &[Answer]) -> String {
     let calibrated = answers.iter().filter(|a| a.method != Method::Vb).count();
     if calibrated > 0 {
         text.push_str(&if warned == 0 {
-            "Nothing speaks against the calibrated intervals; prefer anchored or analytic to tvb, which \
-             is longer than it need be.\n"
-                .to_owned()
+            "No warning speaks against the calibrated intervals.\n".to_owned()
         } else {
             format!(
                 "{warned} of {calibrated} calibrated intervals carry a warning; read it before using \

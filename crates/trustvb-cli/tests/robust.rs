@@ -101,12 +101,12 @@ fn a_failing_run_leaves_the_output_file_alone() {
     let scratch = Scratch::new();
     scratch.write("answer.txt", "precious");
     scratch.write("bad.csv", "x,y\n1,2\n3,abc\n");
-    for args in [
-        &["fit", "bad.csv", "-o", "answer.txt"][..],
-        &["calibrate", "mu[9,1]", "-o", "answer.txt"],
-        &["interval", "missing.tvb", "-o", "answer.txt"],
+    for (code, args) in [
+        (1, &["fit", "bad.csv", "-o", "answer.txt"][..]),
+        (2, &["calibrate", "mu[9,1]", "-o", "answer.txt"]),
+        (1, &["interval", "missing.tvb", "-o", "answer.txt"]),
     ] {
-        assert_eq!(scratch.run(args).code, Some(1));
+        assert_eq!(scratch.run(args).code, Some(code));
         assert_eq!(scratch.read("answer.txt"), "precious");
     }
     scratch.ok(&["fit", "-o", "answer.txt", "--format", "csv"]);

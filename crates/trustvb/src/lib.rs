@@ -54,6 +54,8 @@
 //!
 //! `parquet` (on by default): Parquet files, and with them tables on disk.
 
+#![deny(unsafe_code)]
+
 pub mod backend;
 pub mod calibrate;
 pub mod data;
@@ -65,6 +67,7 @@ pub mod model;
 pub mod posterior;
 pub mod random;
 pub mod resample;
+#[allow(unsafe_code)]
 mod simd;
 pub mod special;
 pub mod table;

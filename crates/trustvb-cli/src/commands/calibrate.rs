@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::{input, output, progress};
 use std::path::Path;
 use trustvb::backend::Cpu;
-use trustvb::table::{BuildError, Watch, build, save};
+use trustvb::table::{BuildError, Watch, build, claim, save};
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let (data, functionals) = split_positional(&args.positional);
@@ -20,6 +20,9 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     super::plot::check(args.question.plot.as_deref())?;
     let (settings, resamples) =
         input::settings(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;
+    if let Some(folder) = &args.save {
+        claim(folder, &settings, problem.model.as_ref(), &problem.data)?;
+    }
     let bar = progress::bar("fitting resamples", quiet);
     let watch = Watch {
         cancel: progress::interruption(),

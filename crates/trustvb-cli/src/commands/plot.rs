@@ -56,7 +56,7 @@ pub(crate) fn draw(
                 draws,
             );
             CalibrationRow {
-                density: density(part, &law, table, &first, &own),
+                density: density(part, &law, &own),
                 coverage: coverage(part, &own, level, manifest.omega_min),
             }
         })
@@ -76,19 +76,12 @@ pub(crate) fn draw(
     save(path, &figure.render()).map_err(Failure::run)
 }
 
-fn density(
-    part: &Part,
-    law: &Law<'_>,
-    table: &TvbTable,
-    first: &Posterior,
-    answers: &[&Answer],
-) -> DensityPanel {
+fn density(part: &Part, law: &Law<'_>, answers: &[&Answer]) -> DensityPanel {
     let curves = answers
         .iter()
         .filter(|a| a.lower.is_finite())
         .map(|a| {
-            let posterior = table.full_data_posterior(a.omega).unwrap_or_else(|| first.clone());
-            let (x, y) = law.density(posterior.parameters(), POINTS).into_iter().unzip();
+            let (x, y) = law.density(a.posterior.parameters(), POINTS).into_iter().unzip();
             DensityCurve {
                 method: a.method.name().to_owned(),
                 x,

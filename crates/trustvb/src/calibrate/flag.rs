@@ -46,6 +46,10 @@ pub enum Flag {
     FullFitFailed,
     /// The functional has no value at the posterior mean.
     Undefined,
+    /// The estimate is not in the interval.
+    EstimateOutside,
+    /// Components of the full-data fit with less than one unit's worth of data.
+    EmptiedComponents(Vec<usize>),
     /// The influence of units is not defined, so `analytic` has no answer.
     NoInfluence(String),
     /// `anchored` and `analytic` disagree.
@@ -71,6 +75,8 @@ impl Flag {
             Flag::IncompleteTable { .. } => "incomplete-table",
             Flag::FullFitFailed => "full-fit-failed",
             Flag::Undefined => "undefined",
+            Flag::EstimateOutside => "estimate-outside",
+            Flag::EmptiedComponents(_) => "emptied-components",
             Flag::NoInfluence(_) => "no-influence",
             Flag::MethodsDisagree { .. } => "methods-disagree",
         }
@@ -114,6 +120,17 @@ impl Flag {
             Flag::Undefined => "it has no value at the posterior mean (as the log of a negative \
                                 number has none), so no interval can be checked"
                 .to_owned(),
+            Flag::EstimateOutside => "at this ω the prior has drawn the posterior away from the \
+                                      estimate, which is not even in the interval"
+                .to_owned(),
+            Flag::EmptiedComponents(components) => {
+                let list: Vec<String> = components.iter().map(ToString::to_string).collect();
+                format!(
+                    "component {} holds next to no data, so its numbers are the prior's; fewer \
+                     components would do",
+                    list.join(", ")
+                )
+            }
             Flag::NoInfluence(why) => format!("no analytic answer: {why}"),
             Flag::MethodsDisagree { ratio, thin } => format!(
                 "the analytic interval is {ratio:.2} times as long as the anchored one; {thin}"
@@ -155,7 +172,7 @@ pub(super) fn from_curve(
         answer.flags.push(Flag::NotMonotone);
     }
     let unconverged = curve.unconverged(i);
-    if unconverged > 0.01 {
+    if unconverged > 0.0 {
         answer.flags.push(Flag::UnconvergedFits { share: unconverged });
     }
     let unstable = mismatched(table, design, i);
@@ -171,6 +188,24 @@ pub(super) fn from_curve(
         answer.flags.push(Flag::IncompleteTable { found: bootstraps, expected });
     }
     answer.curve = points;
+}
+
+/// Remarks on what the full data alone show.
+pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
+    if answer.estimate < answer.lower || answer.estimate > answer.upper {
+        answer.flags.push(Flag::EstimateOutside);
+    }
+    // Σα = Kα0 + ωn gives the prior's share back.
+    let table = question.table;
+    let Some(alpha) = question.first.dirichlet("pi").map(|d| d.alpha()) else { return };
+    let omega = table.omegas()[0];
+    let k = alpha.len() as f64;
+    let alpha0 = (alpha.iter().sum::<f64>() - omega * table.manifest().n_units as f64) / k;
+    let emptied: Vec<usize> =
+        (0..alpha.len()).filter(|&k| alpha[k] - alpha0 < omega).map(|k| k + 1).collect();
+    if !emptied.is_empty() {
+        answer.flags.push(Flag::EmptiedComponents(emptied));
+    }
 }
 
 /// Share of replicates in which another numbering of the components would fit the full data better.

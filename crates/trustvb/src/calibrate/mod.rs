@@ -112,6 +112,8 @@ pub struct Answer {
     pub curve: Vec<CurvePoint>,
     /// Fits made for this answer beyond those in the table.
     pub extra_fits: usize,
+    /// The full-data posterior at ω̂, from which the interval was taken.
+    pub posterior: Posterior,
     /// The law of the functional: `Beta`, `scaled t`, …, or `draws`.
     pub law: String,
 }
@@ -190,6 +192,9 @@ impl<'a> Calibrator<'a> {
                 Method::Analytic => analytic::answer(&question, levels),
             }?);
         }
+        for answer in &mut answers {
+            flag::from_full_fit(&question, answer);
+        }
         flag::compare_methods(&mut answers);
         Ok(answers)
     }
@@ -255,6 +260,7 @@ impl<'a> Question<'a> {
             flags: Vec::new(),
             curve: Vec::new(),
             extra_fits: 0,
+            posterior: posterior.clone(),
             law: self.law.describe(),
         }
     }

@@ -13,9 +13,6 @@ use rayon::prelude::*;
 
 const MAX_STEPS: usize = 100;
 
-/// Bootstraps per step when the table has no design `split` to take the number from.
-const BOOTSTRAPS: u32 = 500;
-
 pub(super) fn answer(
     question: &Question<'_>,
     levels: &[f64],
@@ -26,10 +23,7 @@ pub(super) fn answer(
 
 fn run(question: &Question<'_>, model: &dyn Model, level: f64) -> Result<Answer, CalibrateError> {
     let manifest = question.table.manifest();
-    let bootstraps = match manifest.replicates.split.max(manifest.replicates.full) {
-        0 => BOOTSTRAPS,
-        n => n,
-    };
+    let bootstraps = manifest.bootstraps;
     let resamples = Resamples::new(manifest.seed, true, None);
     let (mut omega, mut points) = (1.0_f64, Vec::new());
     let mut fits = 0;

@@ -1,4 +1,4 @@
-//! `vb`: no calibration. ω̂ = 1, with the coverage that a calibrator's curve shows there, if any.
+//! `vb`: no calibration. ω̂ = 1, with the coverage that the anchored curve shows there, if any.
 
 use super::coverage::{CoverageCurve, Target};
 use super::flag::{Flag, first_fit_converged};
@@ -9,14 +9,12 @@ pub(super) fn answer(
     question: &Question<'_>,
     levels: &[f64],
 ) -> Result<Vec<Answer>, CalibrateError> {
-    let has = |design| question.table.bootstraps(design).next().is_some();
-    let mut curve = if has(Design::Full) {
-        Some(CoverageCurve::new(question, Design::Full, Target::Anchor))
-    } else if has(Design::Split) {
-        Some(CoverageCurve::new(question, Design::Split, Target::SameOmega))
-    } else {
-        None
-    };
+    // Splits tell of half samples only, and of their difference at that.
+    let mut curve = question
+        .table
+        .bootstraps(Design::Full)
+        .next()
+        .map(|_| CoverageCurve::new(question, Design::Full, Target::Anchor));
     Ok(levels
         .iter()
         .map(|&level| {

@@ -230,15 +230,12 @@ pub fn fit_path(
         let outcome = match (&cold, options.start) {
             (Some(centres), _) => walker.run_from_centres(omega, centres, &options.fit),
             (None, ReplicateStart::Restarts(starts)) if begins => {
-                let w = weights(i);
-                let start = Start::KMeans { restarts: starts, seed: options.seed ^ (number << 20) };
-                match fit(model, Some(&w), omega, &start, &options.fit, &mut |_| ()) {
-                    Ok(fit) => {
-                        walker.state.copy_from_slice(&fit.state);
-                        fit.outcome
-                    }
-                    Err(why) => failed(why),
-                }
+                // Streams beyond those of the full-data starts and of cold starts.
+                let first = (number + 1) << 32;
+                walker.run_best_of(omega, starts, options, |start| {
+                    let mut rng = stream(options.seed, Purpose::Start, first + start as u64);
+                    model.random_centres(Some(&weights(i)), &mut rng)
+                })
             }
             _ if begins || !walker.has_history() => {
                 walker.run_from(omega, &reference.states[i], &options.fit)
@@ -329,6 +326,31 @@ impl<'a> Walker<'a> {
         match self.sweeper.start(omega, centres, &mut self.state) {
             Ok(()) => self.run(omega, options),
             Err(why) => failed(why),
+        }
+    }
+
+    /// From several sets of centres; the best bound wins.
+    fn run_best_of(
+        &mut self,
+        omega: f64,
+        starts: usize,
+        options: &PathOptions,
+        centres: impl Fn(usize) -> Vec<f64>,
+    ) -> Outcome {
+        let mut best: Option<(Outcome, Vec<f64>)> = None;
+        for start in 0..starts.max(1) {
+            let outcome = self.run_from_centres(omega, &centres(start), &options.fit);
+            let better = |found: &Outcome| outcome.bound > found.bound;
+            if best.as_ref().is_none_or(|(found, _)| found.bound.is_nan() || better(found)) {
+                best = Some((outcome, self.state.clone()));
+            }
+        }
+        match best {
+            Some((outcome, state)) => {
+                self.state = state;
+                outcome
+            }
+            None => failed(Degenerate::NotFinite),
         }
     }
 

@@ -148,6 +148,22 @@ impl Layout {
         names
     }
 
+    /// Parameters at ω between two neighbours `(ω, parameters)` of a grid: linear in 1/ω for Normal
+    /// blocks, whose covariance shrinks like 1/ω, and in ω for the others, whose counts and
+    /// scatter grow like it.
+    pub fn interpolate(&self, omega: f64, low: (f64, &[f64]), high: (f64, &[f64])) -> Vec<f64> {
+        let mut out = vec![0.0; self.len()];
+        for block in &self.blocks {
+            let along = |w: f64| if block.family == Family::MvNormal { 1.0 / w } else { w };
+            let share = (along(omega) - along(low.0)) / (along(high.0) - along(low.0));
+            let size = block.copies * block.family.parameters(block.dim);
+            for i in block.offset..block.offset + size {
+                out[i] = low.1[i] + share * (high.1[i] - low.1[i]);
+            }
+        }
+        out
+    }
+
     /// Copies `from` to `to` with components reordered: new component `k` is old `order[k]`.
     pub fn permute(&self, order: &[usize], from: &[f64], to: &mut [f64]) {
         for block in &self.blocks {

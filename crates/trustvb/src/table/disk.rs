@@ -26,6 +26,14 @@ pub enum TableError {
         /// What is missing.
         why: String,
     },
+    /// A folder that is not ours to write into.
+    #[error("{folder} holds `{file}` and no manifest.json: it is not a table; give another folder")]
+    Foreign {
+        /// The folder.
+        folder: String,
+        /// Something in it.
+        file: String,
+    },
     /// A newer format.
     #[error(
         "{folder} was written in format {found} by trustvb {library}, and this version reads up to \
@@ -167,25 +175,50 @@ fn part(folder: &Path, block: Block) -> PathBuf {
 
 /// Makes the folder with its manifest and data, or checks that they are there and the same.
 fn prepare(folder: &Path, manifest: &Manifest, data: Option<&ModelData>) -> Result<(), TableError> {
-    if folder.join(MANIFEST).exists() {
-        return same_manifest(folder, manifest);
-    }
-    if folder.exists() && fs::read_dir(folder).map_err(io_error(folder))?.next().is_some() {
-        return Err(TableError::NotATable {
-            folder: folder.display().to_string(),
-            why: format!("it is a folder with other files and no {MANIFEST}"),
-        });
+    let file = folder.join(MANIFEST);
+    if file.exists() {
+        same_manifest(folder, manifest)?;
+    } else if folder.exists() {
+        refuse_foreign(folder)?;
     }
     let parts = folder.join(PARTS);
     fs::create_dir_all(&parts).map_err(io_error(&parts))?;
-    if let Some(data) = data {
+    if let Some(data) = data.filter(|_| !folder.join(DATA).exists()) {
         let dataset = Dataset::from_columns(data.column_names(), data.columns())?;
         write_parquet(&dataset, &folder.join(DATA))?;
     }
-    let file = folder.join(MANIFEST);
+    if file.exists() {
+        return Ok(());
+    }
     let text = serde_json::to_string_pretty(manifest)
         .map_err(|e| TableError::Io { file: file.display().to_string(), source: e.into() })?;
     replace_file(&file, |mut f| f.write_all(text.as_bytes()).map(|()| f)).map_err(io_error(&file))
+}
+
+/// A folder without a manifest may be a table whose builder has just begun, or was killed then. One
+/// with anything else in it is somebody's.
+fn refuse_foreign(folder: &Path) -> Result<(), TableError> {
+    for entry in fs::read_dir(folder).map_err(io_error(folder))? {
+        let name = entry.map_err(io_error(folder))?.file_name();
+        let name = name.to_string_lossy();
+        if name != PARTS && name != DATA && name != MANIFEST && !name.ends_with(".tmp") {
+            return Err(TableError::Foreign {
+                folder: folder.display().to_string(),
+                file: name.into_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Makes the folder of a table with these settings, or checks that it is one, before any fit.
+pub fn claim(
+    folder: &Path,
+    settings: &Settings,
+    model: &dyn Model,
+    data: &ModelData,
+) -> Result<(), TableError> {
+    prepare(folder, &Manifest::new(settings.clone(), model.layout(), data), Some(data))
 }
 
 fn same_manifest(folder: &Path, manifest: &Manifest) -> Result<(), TableError> {
@@ -278,12 +311,11 @@ pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<usize, TableError> {
     let mut added = 0;
     for source in sources {
         let manifest = read_manifest(source)?;
-        if target.join(MANIFEST).exists() {
-            same_manifest(target, &manifest)?;
-        } else {
-            let data = read_data(source, &manifest)?;
-            prepare(target, &manifest, data.as_ref())?;
-        }
+        let data = match target.join(DATA).exists() {
+            true => None,
+            false => read_data(source, &manifest)?,
+        };
+        prepare(target, &manifest, data.as_ref())?;
         for block in Block::all(&manifest) {
             let (from, to) = (part(source, block), part(target, block));
             if !from.exists() || parts::read(&to, &manifest, block).is_ok() {

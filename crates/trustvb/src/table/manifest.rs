@@ -6,6 +6,7 @@ use crate::model::{ModelData, ModelSpec};
 use crate::posterior::Layout;
 use crate::resample::Design;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Version of the files' meaning; raised when an older reader would misread them.
@@ -65,6 +66,8 @@ pub struct Settings {
     pub omega_min: f64,
     /// Resamples of each design.
     pub replicates: Replicates,
+    /// Bootstraps for methods that draw their own.
+    pub bootstraps: u32,
     /// Fresh splits at every ω.
     pub fresh_splits: bool,
     /// Hash of the user's own resamples, if any.
@@ -96,6 +99,8 @@ pub struct Manifest {
     pub omega_min: f64,
     /// Bootstraps of each design.
     pub replicates: Replicates,
+    /// Bootstraps for methods that draw their own.
+    pub bootstraps: u32,
     /// Fresh splits at every ω.
     pub fresh_splits: bool,
     /// Hash of the user's own resamples, if any.
@@ -129,6 +134,7 @@ impl Manifest {
             omegas: settings.omegas,
             omega_min: settings.omega_min,
             replicates: settings.replicates,
+            bootstraps: settings.bootstraps,
             fresh_splits: settings.fresh_splits,
             resamples: settings.resamples,
             seed: settings.seed,
@@ -145,19 +151,32 @@ impl Manifest {
     /// The first field in which two manifests differ, with both values shortly.
     pub fn difference(&self, other: &Manifest) -> Option<(String, String, String)> {
         let (a, b) = (serde_json::to_value(self).ok()?, serde_json::to_value(other).ok()?);
-        let object = a.as_object()?;
-        object.iter().find_map(|(field, value)| {
-            let theirs = b.get(field).unwrap_or(&serde_json::Value::Null);
-            (value != theirs).then(|| (field.clone(), short(value), short(theirs)))
-        })
+        first_difference("", &a, &b)
     }
+}
+
+/// The first leaf in which two JSON values differ, as `path.seed`, with both values.
+fn first_difference(name: &str, a: &Value, b: &Value) -> Option<(String, String, String)> {
+    if a == b {
+        return None;
+    }
+    let (Value::Object(ours), Value::Object(theirs)) = (a, b) else {
+        return Some((name.to_owned(), short(a), short(b)));
+    };
+    let fields = ours.keys().chain(theirs.keys().filter(|key| !ours.contains_key(*key)));
+    fields.into_iter().find_map(|field| {
+        let inner = if name.is_empty() { field.clone() } else { format!("{name}.{field}") };
+        let side =
+            |map: &serde_json::Map<String, Value>| map.get(field).cloned().unwrap_or_default();
+        first_difference(&inner, &side(ours), &side(theirs))
+    })
 }
 
 /// Replicates per part: small enough that a killed build loses seconds, large enough that a
 /// table is not thousands of files.
 const BLOCK: u32 = 20;
 
-fn short(value: &serde_json::Value) -> String {
+fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -14,7 +14,7 @@ mod parts;
 
 pub use build::{BuildError, Watch, build};
 #[cfg(feature = "parquet")]
-pub use disk::{Shard, TableError, TableInfo, build_on_disk, info, merge, open, save};
+pub use disk::{Shard, TableError, TableInfo, build_on_disk, claim, info, merge, open, save};
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
 
 use crate::backend::Job;
@@ -92,8 +92,8 @@ impl TvbTable {
         self.path(Job { design, replicate: 0 }).and_then(|path| self.parameters(path, i))
     }
 
-    /// The full-data posterior at any ω within the grid: between two grid points the parameters are
-    /// interpolated linearly in ω, which is exact for the counts of stable components.
+    /// The full-data posterior at any ω within the grid, between two grid points by
+    /// [`Layout::interpolate`].
     pub fn full_data_posterior(&self, omega: f64) -> Option<Posterior> {
         let omegas = self.omegas();
         let after = omegas.iter().position(|&w| w <= omega)?;
@@ -102,8 +102,8 @@ impl TvbTable {
             return Some(Posterior::new(self.layout.clone(), low.to_vec()));
         }
         let high = self.zeroth(Design::Full, after - 1)?;
-        let share = (omega - omegas[after]) / (omegas[after - 1] - omegas[after]);
-        let parameters = low.iter().zip(high).map(|(l, h)| l + share * (h - l)).collect();
+        let parameters =
+            self.layout.interpolate(omega, (omegas[after], low), (omegas[after - 1], high));
         Some(Posterior::new(self.layout.clone(), parameters))
     }
 }

@@ -50,6 +50,7 @@ impl Case {
             omegas: Vec::new(),
             omega_min: f64::NAN,
             replicates: Replicates::default(),
+            bootstraps: 500,
             fresh_splits: false,
             resamples: None,
             seed: 1,
@@ -69,6 +70,7 @@ impl Case {
     /// So many bootstraps of all units and of one half.
     pub(crate) fn bootstraps(mut self, full: u32, split: u32) -> Case {
         self.settings.replicates = Replicates { full, split };
+        self.settings.bootstraps = full.max(split);
         self
     }
 

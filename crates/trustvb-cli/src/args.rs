@@ -116,7 +116,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) min_group_rows: usize,
     /// 'default' (does not depend on units), 'paper', or a TOML file with any of alpha0, m0, beta0,
-    /// nu0, W0 (gmm) or alpha0, a0, b0, c0, d0 (bmlr), and base = "default" or "paper"
+    /// nu0, W0 (gmm) or alpha0, a0, b0, c0, d0, lambda (bmlr), and base = "default" or "paper"
     #[arg(long, default_value = "default", value_name = "PRIOR")]
     pub(crate) prior: String,
     /// Which form of the covariance update (gmm)

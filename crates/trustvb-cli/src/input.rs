@@ -76,13 +76,17 @@ pub(crate) fn problem(
             if args.prior == "paper" || (published && args.prior == "default") {
                 prior.base = PriorBase::Paper;
             }
+            prior.check().map_err(|what| Failure::Run(format!("{}: {what}", args.prior)))?;
+            let lambda = prior.lambda.take();
             let spec = ModelSpec::Bmlr {
                 n_components: args.components,
                 prior,
-                noise: match (args.noise.as_deref(), published) {
+                noise: match (args.noise.as_deref(), lambda, published) {
+                    (Some(text), _, _) => noise(text)?,
+                    (None, Some(lambda), _) => Noise::Known(lambda),
                     // The paper takes the noise precision as known.
-                    (None, true) => Noise::Known(1.0),
-                    (text, _) => noise(text)?,
+                    (None, None, true) => Noise::Known(1.0),
+                    (None, None, false) => Noise::Estimate,
                 },
                 formula: text.to_owned(),
             };
@@ -164,10 +168,10 @@ fn prior<T: DeserializeOwned + Default>(text: &str) -> Result<T, Failure> {
     toml::from_str(&content).map_err(|e| Failure::Run(format!("{text}: {e}")))
 }
 
-fn noise(text: Option<&str>) -> Result<Noise, Failure> {
+fn noise(text: &str) -> Result<Noise, Failure> {
     match text {
-        None | Some("estimate") => Ok(Noise::Estimate),
-        Some(text) => text
+        "estimate" => Ok(Noise::Estimate),
+        text => text
             .strip_prefix("known=")
             .and_then(|number| number.parse::<f64>().ok())
             .filter(|x| x.is_finite() && *x > 0.0)

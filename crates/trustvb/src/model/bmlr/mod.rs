@@ -20,8 +20,8 @@
 //! ```
 //!
 //! and (M5) holds with `λ` replaced by `E[λ_k]` and `log λ` by `E[log λ_k]`. The bound gains
-//! `−Σ_k KL(q(λ_k) ‖ Gamma(c0, d0))`. `tests/properties.rs` holds the bound of both kinds of noise to
-//! never falling. `docs/METHOD.md`, section 1.4, has the derivation.
+//! `−Σ_k KL(q(λ_k) ‖ Gamma(c0, d0))`. A test holds the
+//! fixed point to be a stationary point of the bound in every parameter. `docs/METHOD.md`, section 1.4, has the derivation.
 
 mod groups;
 mod kernel;

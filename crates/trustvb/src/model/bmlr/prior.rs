@@ -32,6 +32,9 @@ pub struct BmlrPrior {
     /// Rate of the noise precision `λ_k`, when it is estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub d0: Option<f64>,
+    /// A known noise precision, the same as `--noise known=…`; the noise is then not estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
 }
 
 impl BmlrPrior {
@@ -46,7 +49,8 @@ impl BmlrPrior {
         check_above("a0", self.a0, 0.0)?;
         check_above("b0", self.b0, 0.0)?;
         check_above("c0", self.c0, 0.0)?;
-        check_above("d0", self.d0, 0.0)
+        check_above("d0", self.d0, 0.0)?;
+        check_above("lambda", self.lambda, 0.0)
     }
 }
 

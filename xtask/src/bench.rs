@@ -1,12 +1,14 @@
-//! `cargo xtask bench`: seconds per fit and per sweep against scikit-learn.
+//! `cargo xtask bench`: fits against scikit-learn, then tables, sweeps, scaling and instructions.
 //!
 //! Python makes the data, lets both programs take turns and prints what it measured
-//! (`benches/compare.py`); here the numbers become a table.
+//! (`benches/compare.py`); the rest is measured by the example `bench_engine`. Here the numbers
+//! become tables.
 
 use crate::command::{cargo, output, python, root, run as run_command, target};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// Largest difference between the means that both programs find, as a share of the mean or of its
@@ -32,6 +34,8 @@ pub(crate) fn run() -> Result<(), String> {
         "trustvb",
         "--example",
         "bench_fit",
+        "--example",
+        "bench_engine",
     ]))?;
     let binary = target().join("release/examples/bench_fit");
     let mut compare = Command::new(&python);
@@ -47,12 +51,14 @@ pub(crate) fn run() -> Result<(), String> {
         .collect::<Result<_, _>>()?;
     let table = table(&measured)?;
     println!("{table}");
+    let engine = engine()?;
+    println!("{engine}");
     let versions = output(Command::new(&python).args([
         "-c",
         "import sklearn, numpy, sys; print(f'Python {sys.version.split()[0]}, scikit-learn {sklearn.__version__}, numpy {numpy.__version__}')",
     ]))?;
     let text = format!(
-        "# trustvb against scikit-learn\n\nWritten by `cargo xtask bench` on {}; {}; {}.\n\n{NOTE}\n{table}",
+        "# Benchmarks\n\nWritten by `cargo xtask bench` on {}; {}; {}.\n\n{NOTE}\n{table}\n{engine}",
         machine(),
         output(Command::new("rustc").arg("--version"))?.trim(),
         versions.trim(),
@@ -100,6 +106,51 @@ fn table(rows: &[Value]) -> Result<String, String> {
         .map_err(|why| why.to_string())?;
     }
     Ok(text)
+}
+
+/// What `bench_engine` measures, and its instruction counts.
+fn engine() -> Result<String, String> {
+    let binary = target().join("release/examples/bench_engine");
+    println!("bench: tables, sweeps and scaling");
+    let mut text = String::from("| what | measured |\n|:--|--:|\n");
+    for line in output(&mut Command::new(&binary))?.lines() {
+        let row: Value = serde_json::from_str(line).map_err(|why| format!("{why} in: {line}"))?;
+        let value = number(&row, "value")?;
+        let digits = if value >= 1000.0 { 0 } else { 2 };
+        let unit = row["unit"].as_str().unwrap_or("");
+        let what = row["what"].as_str().unwrap_or("?");
+        writeln!(text, "| {what} | {value:.digits$} {unit} |").map_err(|why| why.to_string())?;
+    }
+    for workload in ["fit", "table", "bmlr"] {
+        let count = instructions(&binary, workload)?;
+        writeln!(text, "| instructions of the fixed workload `{workload}` | {count} |")
+            .map_err(|why| why.to_string())?;
+    }
+    text.push_str(
+        "\nTimes are the best of a few runs. Instructions are counted by callgrind, which has no AVX-512, so \
+         they are those of the AVX2 kernel; they do not depend on what else the machine does.\n",
+    );
+    Ok(text)
+}
+
+/// Instructions that callgrind counts for a workload, or why it cannot.
+fn instructions(binary: &Path, workload: &str) -> Result<String, String> {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        return Ok("not counted: valgrind is not installed".to_owned());
+    }
+    let mut command = Command::new("valgrind");
+    command
+        .arg("--tool=callgrind")
+        .arg(format!("--callgrind-out-file={}", target().join("callgrind.out").display()))
+        .arg(binary)
+        .arg(workload)
+        .env("RAYON_NUM_THREADS", "1");
+    let run = command.output().map_err(|why| format!("valgrind: {why}"))?;
+    let messages = String::from_utf8_lossy(&run.stderr).into_owned();
+    messages
+        .lines()
+        .find_map(|line| line.split_once("Collected : ").map(|(_, n)| n.trim().to_owned()))
+        .ok_or_else(|| format!("valgrind counted nothing:\n{messages}"))
 }
 
 fn number(row: &Value, name: &str) -> Result<f64, String> {

@@ -67,6 +67,8 @@ pub mod model;
 pub mod posterior;
 pub mod random;
 pub mod resample;
+#[doc(hidden)]
+pub mod roofline;
 #[allow(unsafe_code)]
 mod simd;
 pub mod special;

@@ -1,0 +1,229 @@
+//! Times tables, sweeps and their scaling, for `cargo xtask bench`.
+//!
+//! Without an argument it measures everything and prints one line of JSON per measurement. With
+//! `fit`, `table` or `bmlr` it runs one fixed workload once, for a counter of instructions.
+
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use serde_json::json;
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Instant;
+use trustvb::backend::{Backend, Cpu, Job, Problem};
+use trustvb::data::{Dataset, Grouped};
+use trustvb::fit::{
+    FitOptions, Matching, PathOptions, Reference, ReplicateStart, Start, Stopping, fit,
+};
+use trustvb::model::{Bmlr, BmlrPrior, Gmm, GmmPrior, Model, Noise, Update};
+use trustvb::random::{Purpose, stream};
+use trustvb::resample::{Design, Resamples};
+use trustvb::roofline::Blocks;
+use trustvb::table::{OmegaGrid, Watch};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+fn main() -> Outcome {
+    match std::env::args().nth(1).as_deref() {
+        None => measure(),
+        Some("fit") => fixed_fit(),
+        Some("table") => fixed_table(),
+        Some("bmlr") => fixed_bmlr(),
+        Some(other) => Err(format!("unknown workload {other}").into()),
+    }
+}
+
+/// `k` unit Gaussians of equal weight, component c centred at `separation` in column c mod p.
+fn gaussians(n: usize, p: usize, k: usize, separation: f64) -> Result<Dataset, Box<dyn Error>> {
+    use rand_distr::{Distribution, StandardNormal};
+    let mut rng = stream(1, Purpose::Simulate, (n * 1000 + p * 10 + k) as u64);
+    let mut columns = vec![Vec::with_capacity(n); p];
+    for i in 0..n {
+        for (j, column) in columns.iter_mut().enumerate() {
+            let noise: f64 = StandardNormal.sample(&mut rng);
+            let shift = if i % k == j % k { separation } else { 0.0 };
+            column.push(noise + shift);
+        }
+    }
+    Ok(Dataset::from_columns((1..=p).map(|j| format!("x{j}")).collect(), columns)?)
+}
+
+fn options() -> PathOptions {
+    PathOptions {
+        fit: FitOptions { stopping: Stopping::Relative(1e-8), ..FitOptions::default() },
+        matching: Matching::Assignment,
+        start: ReplicateStart::Warm,
+        seed: 1,
+    }
+}
+
+/// Builds a table and returns the seconds, fits and sweeps per fit.
+fn table(
+    model: &dyn Model,
+    points: usize,
+    bootstraps: u32,
+    designs: &[Design],
+) -> Result<(f64, usize, f64), Box<dyn Error>> {
+    let omegas = OmegaGrid { points, min: 1e-3 }.omegas();
+    let options = options();
+    let began = Instant::now();
+    let start = Start::KMeans { restarts: 10, seed: 1 };
+    let reference = Reference::new(model, &omegas, &start, &options)?;
+    let resamples = Resamples::new(1, false, None);
+    let problem = Problem {
+        model,
+        omegas: &omegas,
+        resamples: &resamples,
+        reference: &reference,
+        options: &options,
+    };
+    let jobs: Vec<Job> = designs
+        .iter()
+        .flat_map(|&design| (0..=bootstraps).map(move |replicate| Job { design, replicate }))
+        .collect();
+    let paths = Cpu.run(&problem, &jobs, Watch::silent().cancel, &|| ());
+    let seconds = began.elapsed().as_secs_f64();
+    let fits: usize = paths.iter().flatten().map(|path| path.sweeps.len()).sum();
+    let sweeps: u64 =
+        paths.iter().flatten().flat_map(|path| &path.sweeps).map(|&s| u64::from(s)).sum();
+    Ok((seconds, fits, sweeps as f64 / fits as f64))
+}
+
+/// The shortest of several runs: on a shared machine the least disturbed one.
+fn best(times: usize, mut run: impl FnMut() -> f64) -> f64 {
+    (0..times).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+fn with_threads<T: Send>(
+    threads: usize,
+    run: impl FnOnce() -> T + Send,
+) -> Result<T, Box<dyn Error>> {
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.install(run))
+}
+
+/// Nanoseconds per row, component and sweep on one thread.
+fn sweep_nanoseconds(model: &dyn Model, centres: &[f64]) -> Result<f64, Box<dyn Error>> {
+    let mut sweeper = model.sweeper();
+    sweeper.load(None)?;
+    let mut state = vec![0.0; model.state_len()];
+    let mut next = state.clone();
+    sweeper.start(1.0, centres, &mut state)?;
+    let repeats = (2_000_000 / model.n_units()).max(3);
+    let seconds = best(5, || {
+        let began = Instant::now();
+        for _ in 0..repeats {
+            // A failed sweep would be far too quick; the sum below would show it.
+            let _ = black_box(sweeper.sweep(1.0, &state, &mut next));
+        }
+        began.elapsed().as_secs_f64()
+    });
+    let work = (repeats * model.n_units() * model.n_components()) as f64;
+    Ok(1e9 * seconds / work)
+}
+
+fn peak_memory_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+    kilobytes.map_or(f64::NAN, |kb| kb / 1024.0)
+}
+
+fn say(what: &str, value: f64, unit: &str) {
+    println!("{}", json!({ "what": what, "value": value, "unit": unit }));
+}
+
+fn measure() -> Outcome {
+    let both = [Design::Full, Design::Split];
+    let gmm = |data: &Dataset, k: usize| Gmm::new(data, k, GmmPrior::default(), Update::Corrected);
+    let faithful = gmm(&Dataset::faithful(), 2)?;
+    let build = |points: usize, bootstraps: u32| {
+        (0..3).map(|_| table(&faithful, points, bootstraps, &both)).fold(
+            Ok((f64::INFINITY, 0, 0.0)),
+            |best: Result<_, Box<dyn Error>>, run| {
+                let (best, run) = (best?, run?);
+                Ok(if run.0 < best.0 { run } else { best })
+            },
+        )
+    };
+    let (seconds, fits, sweeps) = build(500, 500)?;
+    say("Old Faithful table, all threads", seconds, "s");
+    say("fits in it", fits as f64, "");
+    say("sweeps per fit in it", sweeps, "");
+    say("microseconds per fit, all threads", 1e6 * seconds / fits as f64, "µs");
+    let one = with_threads(1, || table(&faithful, 500, 500, &both).map_err(|e| e.to_string()))??.0;
+    let two = with_threads(2, || table(&faithful, 500, 500, &both).map_err(|e| e.to_string()))??.0;
+    say("times faster with 2 threads than with 1", one / two, "×");
+    say("time with twice the bootstraps", build(250, 500)?.0 / build(250, 250)?.0, "×");
+    say("time with twice the grid", build(500, 250)?.0 / build(250, 250)?.0, "×");
+    let (small, large) =
+        (gmm(&gaussians(2000, 2, 2, 2.0)?, 2)?, gmm(&gaussians(4000, 2, 2, 2.0)?, 2)?);
+    let full = [Design::Full];
+    let ratio = table(&large, 50, 100, &full)?.0 / table(&small, 50, 100, &full)?.0;
+    say("time with twice the rows", ratio, "×");
+    for (n, p, k) in [
+        (100_000, 2, 2),
+        (100_000, 5, 3),
+        (20_000, 20, 10),
+        (3_000, 50, 20),
+        (1_000, 2, 2),
+        (272, 2, 2),
+    ] {
+        let model = gmm(&gaussians(n, p, k, 2.0)?, k)?;
+        let centres = model.random_centres(None, &mut stream(1, Purpose::Start, 0));
+        let nanoseconds =
+            with_threads(1, || sweep_nanoseconds(&model, &centres).map_err(|e| e.to_string()))??;
+        say(&format!("per row, component and sweep: n {n}, p {p}, K {k}"), nanoseconds, "ns");
+        if n == 100_000 {
+            let blocks = Blocks::new(n, p);
+            let seconds = best(20, || {
+                let began = Instant::now();
+                black_box(blocks.read_and_exp(k));
+                began.elapsed().as_secs_f64()
+            });
+            let least = 1e9 * seconds / (n * k) as f64;
+            say(&format!("the same, only reading rows and taking {k} exponentials"), least, "ns");
+            say("times the least", nanoseconds / least, "×");
+        }
+    }
+    let million = gaussians(1_000_000, 5, 3, 3.0)?;
+    let began = Instant::now();
+    let model = gmm(&million, 3)?;
+    let start = Start::KMeans { restarts: 1, seed: 1 };
+    let found = fit(&model, None, 1.0, &start, &FitOptions::default(), &mut |_| ())?;
+    say(
+        "one fit of 1,000,000 rows, p 5, K 3, from columns in memory",
+        began.elapsed().as_secs_f64(),
+        "s",
+    );
+    say("its sweeps", found.outcome.sweeps as f64, "");
+    say("peak memory of all this", peak_memory_mb(), "MB");
+    Ok(())
+}
+
+fn fixed_fit() -> Outcome {
+    let model = Gmm::new(&gaussians(3000, 2, 2, 2.0)?, 2, GmmPrior::default(), Update::Corrected)?;
+    let start = Start::KMeans { restarts: 1, seed: 1 };
+    black_box(fit(&model, None, 1.0, &start, &FitOptions::default(), &mut |_| ())?);
+    Ok(())
+}
+
+fn fixed_table() -> Outcome {
+    let model = Gmm::new(&Dataset::faithful(), 2, GmmPrior::default(), Update::Corrected)?;
+    black_box(with_threads(1, || {
+        table(&model, 100, 10, &[Design::Full, Design::Split]).map_err(|e| e.to_string())
+    })??);
+    Ok(())
+}
+
+fn fixed_bmlr() -> Outcome {
+    let rows = gaussians(4000, 3, 2, 1.0)?;
+    let labels: Vec<String> = (0..rows.n_rows()).map(|i| (i / 8).to_string()).collect();
+    let design = vec![rows.column(1).to_vec(), rows.column(2).to_vec()];
+    let names = vec!["x1".to_owned(), "x2".to_owned()];
+    let y = rows.column(0).to_vec();
+    let grouped = Grouped::from_columns("y".to_owned(), y, names, design, Some(&labels))?;
+    let model = Bmlr::new(&grouped, 2, BmlrPrior::default(), Noise::Estimate)?;
+    black_box(with_threads(1, || {
+        table(&model, 50, 5, &[Design::Full]).map_err(|e| e.to_string())
+    })??);
+    Ok(())
+}

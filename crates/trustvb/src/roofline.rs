@@ -1,0 +1,48 @@
+//! The least an E-step must do, for benchmarks: read the rows and take the exponentials.
+
+use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on, exp};
+
+/// Blocks of eight rows, as an E-step reads them.
+pub struct Blocks {
+    p: usize,
+    values: Vec<[f64; LANES]>,
+}
+
+impl Blocks {
+    /// `n` rows of `p` small numbers.
+    pub fn new(n: usize, p: usize) -> Blocks {
+        let values = (0..n.div_ceil(LANES) * p)
+            .map(|i| std::array::from_fn(|lane| -(((i * LANES + lane) % 97) as f64) / 10.0))
+            .collect();
+        Blocks { p, values }
+    }
+
+    /// Reads every row and takes `exponentials` of its sum; returns something that depends on all.
+    pub fn read_and_exp(&self, exponentials: usize) -> f64 {
+        dispatch_on(InstructionSet::best(), ReadAndExp { blocks: self, exponentials })
+    }
+}
+
+struct ReadAndExp<'a> {
+    blocks: &'a Blocks,
+    exponentials: usize,
+}
+
+impl Kernel for ReadAndExp<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Vector>(self) -> f64 {
+        let mut total = V::zero();
+        for block in self.blocks.values.chunks_exact(self.blocks.p) {
+            let mut sum = V::zero();
+            for x in block {
+                sum = sum.add(V::load(x));
+            }
+            for e in 0..self.exponentials {
+                total = total.add(exp(sum.sub(V::splat(e as f64))));
+            }
+        }
+        total.sum()
+    }
+}

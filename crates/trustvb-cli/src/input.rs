@@ -275,6 +275,10 @@ pub(crate) fn settings(
         vec![1.0]
     } else {
         let points = grid.grid.unwrap_or(if built_in_data { 500 } else { 100 });
+        refuse(
+            points > 1 && grid.omega_min >= 1.0,
+            "--omega-min 1 leaves no room for a grid; give a smaller fraction, such as 0.001",
+        )?;
         OmegaGrid { points, min: grid.omega_min }.omegas()
     };
     let published = grid.published;

@@ -48,11 +48,7 @@ pub(super) fn answer(
                 answer
             }
             Err(why) => {
-                let mut answer =
-                    question.finish(Method::Analytic, level, f64::NAN, &question.first);
-                (answer.lower, answer.upper) = (f64::NAN, f64::NAN);
-                answer.flags.push(Flag::NoInfluence(why.to_string()));
-                answer
+                question.no_answer(Method::Analytic, level, Flag::NoInfluence(why.to_string()))
             }
         };
         if search.unconverged > 0 {

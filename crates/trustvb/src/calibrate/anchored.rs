@@ -5,7 +5,7 @@
 //! log ω.
 
 use super::coverage::{CoverageCurve, Target};
-use super::flag::from_curve;
+use super::flag::{Flag, from_curve};
 use super::tvb::check_bootstraps;
 use super::{Answer, CalibrateError, Method, Question};
 use crate::resample::Design;
@@ -19,6 +19,10 @@ pub(super) fn answer(
     let omegas = question.table.omegas();
     let mut answers = Vec::new();
     for &level in levels {
+        if curve.is_empty(level) {
+            answers.push(question.no_answer(Method::Anchored, level, Flag::NoEvidence));
+            continue;
+        }
         let (omega, coverage, se) = crossing(&mut curve, omegas, level);
         curve.survey(level);
         let mut answer = question.finish_on_grid(Method::Anchored, level, omega);

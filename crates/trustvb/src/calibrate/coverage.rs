@@ -64,6 +64,11 @@ impl<'a> CoverageCurve<'a> {
         (coverage, (coverage * (1.0 - coverage) / n).sqrt())
     }
 
+    /// Whether no replicate can be checked, not even at ω = 1.
+    pub(super) fn is_empty(&mut self, level: f64) -> bool {
+        self.at(0, level).0.is_nan()
+    }
+
     /// Share of replicates at grid point `i` whose fit did not converge or failed.
     pub(super) fn unconverged(&self, i: usize) -> f64 {
         let (mut bad, mut all) = (0, 0);

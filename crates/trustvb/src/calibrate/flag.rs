@@ -46,6 +46,8 @@ pub enum Flag {
     FullFitFailed,
     /// The functional has no value at the posterior mean.
     Undefined,
+    /// No resample could be checked, because the fits it needs failed.
+    NoEvidence,
     /// The estimate is not in the interval.
     EstimateOutside,
     /// Components of the full-data fit with less than one unit's worth of data.
@@ -75,6 +77,7 @@ impl Flag {
             Flag::IncompleteTable { .. } => "incomplete-table",
             Flag::FullFitFailed => "full-fit-failed",
             Flag::Undefined => "undefined",
+            Flag::NoEvidence => "no-evidence",
             Flag::EstimateOutside => "estimate-outside",
             Flag::EmptiedComponents(_) => "emptied-components",
             Flag::NoInfluence(_) => "no-influence",
@@ -119,6 +122,9 @@ impl Flag {
             Flag::FullFitFailed => "the full-data fit at this ω failed".to_owned(),
             Flag::Undefined => "it has no value at the posterior mean (as the log of a negative \
                                 number has none), so no interval can be checked"
+                .to_owned(),
+            Flag::NoEvidence => "the fits of the resamples failed, so there is no evidence and no \
+                                 interval: there are too few units"
                 .to_owned(),
             Flag::EstimateOutside => "at this ω the prior has drawn the posterior away from the \
                                       estimate, which is not even in the interval"

@@ -178,7 +178,9 @@ impl<'a> Calibrator<'a> {
         let mut answers = Vec::new();
         if question.estimate.is_nan() {
             for &method in methods {
-                answers.extend(levels.iter().map(|&level| question.undefined(method, level)));
+                answers.extend(
+                    levels.iter().map(|&level| question.no_answer(method, level, Flag::Undefined)),
+                );
             }
             return Ok(answers);
         }
@@ -265,11 +267,11 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The answer when h has no value at the posterior mean: none.
-    fn undefined(&self, method: Method, level: f64) -> Answer {
+    /// An answer without an interval, and why.
+    fn no_answer(&self, method: Method, level: f64, why: Flag) -> Answer {
         let mut answer = self.finish(method, level, f64::NAN, &self.first);
         (answer.lower, answer.upper, answer.limits_se) = (f64::NAN, f64::NAN, None);
-        answer.flags.push(Flag::Undefined);
+        answer.flags.push(why);
         answer
     }
 

@@ -6,7 +6,7 @@
 //! otherwise only down to one grid step past the first crossing.
 
 use super::coverage::{CoverageCurve, Target};
-use super::flag::from_curve;
+use super::flag::{Flag, from_curve};
 use super::{Answer, CalibrateError, Method, Question};
 use crate::resample::Design;
 
@@ -29,6 +29,10 @@ pub(super) fn search(
     let whole_grid = question.table.manifest().published_intervals;
     let mut answers = Vec::new();
     for &level in levels {
+        if curve.is_empty(level) {
+            answers.push(question.no_answer(method, level, Flag::NoEvidence));
+            continue;
+        }
         let last = curve.len() - 1;
         let best = match curve.first_crossing(level) {
             _ if whole_grid => nearest(&mut curve, 0..=last, level),

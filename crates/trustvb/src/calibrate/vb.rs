@@ -22,7 +22,9 @@ pub(super) fn answer(
                 question.finish(Method::Vb, level, question.table.omegas()[0], &question.first);
             if let Some(curve) = &mut curve {
                 let (coverage, se) = curve.at(0, level);
-                (answer.coverage, answer.coverage_se) = (Some(coverage), Some(se));
+                if !coverage.is_nan() {
+                    (answer.coverage, answer.coverage_se) = (Some(coverage), Some(se));
+                }
             }
             if !first_fit_converged(question.table) {
                 answer.flags.push(Flag::UnconvergedFits { share: 1.0 });

@@ -171,6 +171,9 @@ pub(crate) struct FitArgs {
     /// Show the bound after every sweep
     #[arg(long)]
     pub(crate) trace: bool,
+    /// Write each unit's probability of belonging to each component to a CSV file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) responsibilities: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     #[command(flatten)]

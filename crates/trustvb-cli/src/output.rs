@@ -16,19 +16,24 @@ use trustvb::data::replace_file;
 /// goes on pointing to its file.
 pub(crate) fn write(args: &OutputArgs, text: &str) -> Result<(), Failure> {
     match &args.output {
-        Some(path) => write_file(path, text).map_err(|e| match e.kind() {
-            io::ErrorKind::BrokenPipe => Failure::Output(e),
-            _ => Failure::Run(format!(
-                "{}: {e}; check the folder, its permissions and the disk",
-                path.display()
-            )),
-        }),
+        Some(path) => write_text(path, text),
         None => {
             let mut out = io::stdout().lock();
             out.write_all(text.as_bytes())?;
             Ok(out.flush()?)
         }
     }
+}
+
+/// Writes a file, whole or not at all.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    write_file(path, text).map_err(|e| match e.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Output(e),
+        _ => Failure::Run(format!(
+            "{}: {e}; check the folder, its permissions and the disk",
+            path.display()
+        )),
+    })
 }
 
 fn write_file(path: &Path, text: &str) -> io::Result<()> {

@@ -232,3 +232,24 @@ fn a_picture_is_written_as_svg_and_png() {
     let svg = scratch.read("figure.svg");
     assert!(svg.contains("<svg") && svg.trim_end().ends_with("</svg>"));
 }
+
+#[test]
+fn responsibilities_are_given_on_request() {
+    let scratch = Scratch::new();
+    scratch.ok(&["fit", "--responsibilities", "r.csv", "--format", "csv"]);
+    let text = scratch.read("r.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("unit,component_1,component_2"));
+    let mut first = 0.0;
+    for (i, line) in lines.enumerate() {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(cells[0], (i + 1) as f64);
+        assert!((cells[1] + cells[2] - 1.0).abs() < 1e-12);
+        first += cells[1];
+    }
+    // At the fixed point the responsibilities add up to the counts: alpha = 0.5 + N.
+    let fit: serde_json::Value =
+        serde_json::from_str(&scratch.ok(&["fit", "--format", "json"]).stdout).unwrap();
+    let alpha = fit["blocks"]["pi"]["alpha"][0].as_f64().unwrap();
+    assert!((alpha - 0.5 - first).abs() < 1e-6, "{alpha} {first}");
+}

@@ -136,13 +136,11 @@ fn measure() -> Outcome {
     let gmm = |data: &Dataset, k: usize| Gmm::new(data, k, GmmPrior::default(), Update::Corrected);
     let faithful = gmm(&Dataset::faithful(), 2)?;
     let build = |points: usize, bootstraps: u32| {
-        (0..3).map(|_| table(&faithful, points, bootstraps, &both)).fold(
-            Ok((f64::INFINITY, 0, 0.0)),
-            |best: Result<_, Box<dyn Error>>, run| {
-                let (best, run) = (best?, run?);
-                Ok(if run.0 < best.0 { run } else { best })
-            },
-        )
+        let runs = (0..3).map(|_| table(&faithful, points, bootstraps, &both));
+        runs.collect::<Result<Vec<_>, Box<dyn Error>>>().map(|runs| {
+            let first = (f64::INFINITY, 0, 0.0);
+            runs.into_iter().fold(first, |best, run| if run.0 < best.0 { run } else { best })
+        })
     };
     let (seconds, fits, sweeps) = build(500, 500)?;
     say("Old Faithful table, all threads", seconds, "s");

@@ -4,7 +4,8 @@ use crate::args::{FitArgs, Format};
 use crate::failure::Failure;
 use crate::input::{self, Problem};
 use crate::output::{
-    check, csv_cell, csv_number, deserved, json_text, number, significant, table, write,
+    check, check_path, csv_cell, csv_number, deserved, json_text, number, significant, table,
+    write, write_text,
 };
 use crate::progress;
 use serde_json::{Map, Value, json};
@@ -23,6 +24,9 @@ const DRAWS: usize = 400;
 pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     let quiet = args.output.quiet;
     check(&args.output)?;
+    if let Some(path) = &args.responsibilities {
+        check_path("--responsibilities", path)?;
+    }
     let problem = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
     let options = input::fit_options(&args.iteration, 1e-10, args.trace);
     let start = input::start(&args.iteration, &problem)?;
@@ -50,6 +54,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
         Format::Table => summary_table(args, &problem, &fit, &rows),
     };
     write(&args.output, &text)?;
+    if let Some(path) = &args.responsibilities {
+        write_text(path, &responsibilities_csv(&problem, &fit)?)?;
+    }
     match &fit.outcome.status {
         Status::Converged | Status::Stalled => Ok(()),
         Status::HitLimit => Err(Failure::Run(format!(
@@ -199,6 +206,29 @@ fn summary_table(args: &FitArgs, problem: &Problem, fit: &Fit, rows: &[Row]) -> 
         }
     }
     text
+}
+
+/// One row per unit: its number, then the probability of each component.
+fn responsibilities_csv(problem: &Problem, fit: &Fit) -> Result<String, Failure> {
+    let model = problem.model.as_ref();
+    let mut sweeper = model.sweeper();
+    let all = sweeper
+        .load(None)
+        .and_then(|()| sweeper.responsibilities_under(&fit.posterior))
+        .map_err(Failure::run)?;
+    let k = model.n_components();
+    let mut text = String::from("unit");
+    for component in 1..=k {
+        text.push_str(&format!(",component_{component}"));
+    }
+    for (unit, r) in all.chunks_exact(k).enumerate() {
+        text.push_str(&format!("\n{}", unit + 1));
+        for x in r {
+            text.push_str(&format!(",{x}"));
+        }
+    }
+    text.push('\n');
+    Ok(text)
 }
 
 fn summary_csv(rows: &[Row]) -> String {

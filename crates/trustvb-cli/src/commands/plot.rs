@@ -124,9 +124,7 @@ fn clusters(table: &TvbTable, first: &Posterior) -> Option<ClustersPanel> {
     let model = table.manifest().model.build(table.data()?).ok()?;
     let mut sweeper = model.sweeper();
     sweeper.load(None).ok()?;
-    let mut state = vec![0.0; model.state_len()];
-    sweeper.start_from(first, &mut state).ok()?;
-    let responsibilities = sweeper.responsibilities(1.0, &state).ok()?;
+    let responsibilities = sweeper.responsibilities_under(first).ok()?;
     let k = model.n_components();
     let points = (0..data.n_rows())
         .map(|n| {

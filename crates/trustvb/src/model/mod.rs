@@ -138,6 +138,8 @@ pub trait Sweeper {
     /// Each unit's responsibilities at `q(θ)` of `state`, unit by unit, for all units whatever
     /// their weight.
     fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate>;
+    /// As [`Sweeper::responsibilities`], at a given `q(θ)`.
+    fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate>;
     /// What `unit` adds to the next state per unit of weight, given its responsibilities.
     fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]);
 }

@@ -1,7 +1,7 @@
 //! The TVB table: fits over a grid of ω and many resamples, built once and asked any question.
 //!
 //! [`Settings`] are what a user chooses; with the data's names and hash they become a [`Manifest`],
-//! which decides every number of the table. [`build`] makes a [`TvbTable`] in memory. On disk (feature
+//! which decides every number of the table. [`build()`] makes a [`TvbTable`] in memory. On disk (feature
 //! `parquet`) a table is a folder that can be resumed, built in shards and merged; `docs/TABLES.md` in
 //! the repository describes its files.
 

@@ -138,6 +138,43 @@ impl<'a> BmlrSweeper<'a> {
         Ok(())
     }
 
+    /// A whole `q(θ)`, ready for an E-step.
+    fn take(&mut self, posterior: &Posterior) -> Result<(), Degenerate> {
+        let units = self.model.groups.units();
+        let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
+        for (k, c) in self.components.iter_mut().enumerate() {
+            let (Some(beta), Some(tau), Some(alpha)) =
+                (posterior.mv_normal("beta", k), posterior.gamma("tau", k), alpha.get(k))
+            else {
+                return Err(Degenerate::NotFinite);
+            };
+            c.alpha = *alpha;
+            c.beta = units.to_model(beta.mean());
+            c.beta.extend(units.covariance_to_model(beta.covariance()));
+            c.tau = tau;
+            c.noise = posterior
+                .gamma("noise", k)
+                .map(|noise| Gamma::new(noise.a, noise.b / units.scale_y.powi(2)));
+        }
+        self.prepare();
+        Ok(())
+    }
+
+    /// Responsibilities of all groups at the `q(θ)` that is prepared.
+    fn responsibilities_now(&self) -> Vec<f64> {
+        let groups = &self.model.groups;
+        let (k, length) = (self.model.n_components, features(groups.p()));
+        let mut all = vec![0.0; groups.len() * k];
+        for (n, r) in all.chunks_exact_mut(k).enumerate() {
+            for (r, numbers) in r.iter_mut().zip(self.densities.chunks_exact(length + 1)) {
+                *r = numbers[0]
+                    + (0..length).map(|f| numbers[1 + f] * groups.feature(n, f)).sum::<f64>();
+            }
+            softmax(r);
+        }
+        all
+    }
+
     /// What the E-step needs of `q(θ)`, and `KL(q(θ) ‖ p(θ))`.
     fn prepare(&mut self) -> f64 {
         let p = self.model.p();
@@ -262,23 +299,7 @@ impl Sweeper for BmlrSweeper<'_> {
     }
 
     fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
-        let units = self.model.groups.units();
-        let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
-        for (k, c) in self.components.iter_mut().enumerate() {
-            let (Some(beta), Some(tau), Some(alpha)) =
-                (posterior.mv_normal("beta", k), posterior.gamma("tau", k), alpha.get(k))
-            else {
-                return Err(Degenerate::NotFinite);
-            };
-            c.alpha = *alpha;
-            c.beta = units.to_model(beta.mean());
-            c.beta.extend(units.covariance_to_model(beta.covariance()));
-            c.tau = tau;
-            c.noise = posterior
-                .gamma("noise", k)
-                .map(|noise| Gamma::new(noise.a, noise.b / units.scale_y.powi(2)));
-        }
-        self.prepare();
+        self.take(posterior)?;
         self.e_step(state);
         Ok(())
     }
@@ -330,17 +351,12 @@ impl Sweeper for BmlrSweeper<'_> {
     fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
         self.update(omega, state)?;
         self.prepare();
-        let groups = &self.model.groups;
-        let (k, length) = (self.model.n_components, features(groups.p()));
-        let mut all = vec![0.0; groups.len() * k];
-        for (n, r) in all.chunks_exact_mut(k).enumerate() {
-            for (r, numbers) in r.iter_mut().zip(self.densities.chunks_exact(length + 1)) {
-                *r = numbers[0]
-                    + (0..length).map(|f| numbers[1 + f] * groups.feature(n, f)).sum::<f64>();
-            }
-            softmax(r);
-        }
-        Ok(all)
+        Ok(self.responsibilities_now())
+    }
+
+    fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate> {
+        self.take(posterior)?;
+        Ok(self.responsibilities_now())
     }
 
     fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {

@@ -150,6 +150,46 @@ impl<'a> GmmSweeper<'a> {
         }
     }
 
+    /// A whole `q(θ)`, ready for an E-step.
+    fn take(&mut self, posterior: &Posterior) -> Result<(), Degenerate> {
+        let prior = self.loaded_prior()?;
+        let model = self.model;
+        let (p, triangle) = (model.p(), packed_len(model.p()));
+        let inverse_scale: Vec<f64> = model.scale.iter().map(|s| 1.0 / s).collect();
+        let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
+        let c = &mut self.components;
+        for k in 0..model.n_components {
+            let (Some(block), Some(alpha)) =
+                (posterior.normal_wishart("mu_lambda", k), alpha.get(k))
+            else {
+                return Err(Degenerate::NotFinite);
+            };
+            c.alpha[k] = *alpha;
+            c.beta[k] = block.beta;
+            c.nu[k] = block.nu;
+            for j in 0..p {
+                c.mean[k * p + j] = (block.mean()[j] - model.centre[j]) / model.scale[j];
+            }
+            let w_inverse = &mut c.w_inverse[k * triangle..(k + 1) * triangle];
+            scale_both_sides(block.w_inverse(), &inverse_scale, w_inverse);
+        }
+        self.prepare(&prior)?;
+        Ok(())
+    }
+
+    /// Responsibilities of all rows at the `q(θ)` that is prepared.
+    fn responsibilities_now(&self) -> Vec<f64> {
+        let (k, rows) = (self.model.n_components, &self.model.rows);
+        let mut all = vec![0.0; rows.len() * k];
+        for (n, r) in all.chunks_exact_mut(k).enumerate() {
+            for c in 0..k {
+                r[c] = self.densities.ln_density(c, |j| rows.get(n, j));
+            }
+            crate::model::softmax(r);
+        }
+        all
+    }
+
     /// What the E-step needs of `q(θ)`, and `KL(q(θ) ‖ p(θ))`.
     fn prepare(&mut self, prior: &ResolvedPrior) -> Result<f64, Degenerate> {
         let (p, triangle) = (self.model.p(), packed_len(self.model.p()));
@@ -309,28 +349,7 @@ impl Sweeper for GmmSweeper<'_> {
     }
 
     fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
-        let prior = self.loaded_prior()?;
-        let model = self.model;
-        let (p, triangle) = (model.p(), packed_len(model.p()));
-        let inverse_scale: Vec<f64> = model.scale.iter().map(|s| 1.0 / s).collect();
-        let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
-        let c = &mut self.components;
-        for k in 0..model.n_components {
-            let (Some(block), Some(alpha)) =
-                (posterior.normal_wishart("mu_lambda", k), alpha.get(k))
-            else {
-                return Err(Degenerate::NotFinite);
-            };
-            c.alpha[k] = *alpha;
-            c.beta[k] = block.beta;
-            c.nu[k] = block.nu;
-            for j in 0..p {
-                c.mean[k * p + j] = (block.mean()[j] - model.centre[j]) / model.scale[j];
-            }
-            let w_inverse = &mut c.w_inverse[k * triangle..(k + 1) * triangle];
-            scale_both_sides(block.w_inverse(), &inverse_scale, w_inverse);
-        }
-        self.prepare(&prior)?;
+        self.take(posterior)?;
         self.ln_evidence = self.e_step(state);
         Ok(())
     }
@@ -393,15 +412,12 @@ impl Sweeper for GmmSweeper<'_> {
         let prior = self.loaded_prior()?;
         self.update(&prior, omega, state)?;
         self.prepare(&prior)?;
-        let (k, rows) = (self.model.n_components, &self.model.rows);
-        let mut all = vec![0.0; rows.len() * k];
-        for (n, r) in all.chunks_exact_mut(k).enumerate() {
-            for c in 0..k {
-                r[c] = self.densities.ln_density(c, |j| rows.get(n, j));
-            }
-            crate::model::softmax(r);
-        }
-        Ok(all)
+        Ok(self.responsibilities_now())
+    }
+
+    fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate> {
+        self.take(posterior)?;
+        Ok(self.responsibilities_now())
     }
 
     fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {

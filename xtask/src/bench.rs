@@ -119,7 +119,8 @@ fn engine() -> Result<String, String> {
         let digits = if value >= 1000.0 { 0 } else { 2 };
         let unit = row["unit"].as_str().unwrap_or("");
         let what = row["what"].as_str().unwrap_or("?");
-        writeln!(text, "| {what} | {value:.digits$} {unit} |").map_err(|why| why.to_string())?;
+        let measured = format!("{value:.digits$} {unit}");
+        writeln!(text, "| {what} | {} |", measured.trim_end()).map_err(|why| why.to_string())?;
     }
     for workload in ["fit", "table", "bmlr"] {
         let count = instructions(&binary, workload)?;

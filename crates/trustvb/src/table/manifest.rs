@@ -56,43 +56,10 @@ impl Replicates {
 }
 
 /// What a user chooses.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The model.
     pub model: ModelSpec,
-    /// The grid, from large to small.
-    pub omegas: Vec<f64>,
-    /// The smallest ω to consider, also for methods that choose their own points.
-    pub omega_min: f64,
-    /// Resamples of each design.
-    pub replicates: Replicates,
-    /// Bootstraps for methods that draw their own.
-    pub bootstraps: u32,
-    /// Fresh splits at every ω.
-    pub fresh_splits: bool,
-    /// Hash of the user's own resamples, if any.
-    pub resamples: Option<String>,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Where the full-data fit begins.
-    pub start: Start,
-    /// How to fit along a path.
-    pub path: PathOptions,
-    /// Intervals of means as t quantile times posterior standard deviation, as in the paper's code.
-    pub published_intervals: bool,
-}
-
-/// What a table records about itself; two tables with equal manifests hold the same numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    /// Version of the format.
-    pub schema: u32,
-    /// Version of the library that wrote it.
-    pub library: String,
-    /// The model with its settings.
-    pub model: ModelSpec,
-    /// The blocks of its posterior.
-    pub layout: Layout,
     /// The grid, from large to small.
     pub omegas: Vec<f64>,
     /// The smallest ω to consider, also for methods that choose their own points.
@@ -111,8 +78,24 @@ pub struct Manifest {
     pub start: Start,
     /// How to fit along a path.
     pub path: PathOptions,
-    /// Intervals of means as in the paper's code.
+    /// Intervals of means as t quantile times posterior standard deviation, as in the paper's code.
     pub published_intervals: bool,
+}
+
+/// What a table records about itself; two tables with equal manifests hold the same numbers.
+///
+/// It is the settings (whose fields it shows as its own, in the file too) and what they met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the format.
+    pub schema: u32,
+    /// Version of the library that wrote it.
+    pub library: String,
+    /// What the user chose.
+    #[serde(flatten)]
+    pub settings: Settings,
+    /// The blocks of the model's posterior.
+    pub layout: Layout,
     /// Names of the data's columns.
     pub columns: Vec<String>,
     /// Number of units.
@@ -123,24 +106,22 @@ pub struct Manifest {
     pub block: u32,
 }
 
+impl std::ops::Deref for Manifest {
+    type Target = Settings;
+
+    fn deref(&self) -> &Settings {
+        &self.settings
+    }
+}
+
 impl Manifest {
     /// The manifest of a table with these settings, for these data.
     pub fn new(settings: Settings, layout: &Layout, data: &ModelData) -> Manifest {
         Manifest {
             schema: SCHEMA,
             library: env!("CARGO_PKG_VERSION").to_owned(),
-            model: settings.model,
+            settings,
             layout: layout.clone(),
-            omegas: settings.omegas,
-            omega_min: settings.omega_min,
-            replicates: settings.replicates,
-            bootstraps: settings.bootstraps,
-            fresh_splits: settings.fresh_splits,
-            resamples: settings.resamples,
-            seed: settings.seed,
-            start: settings.start,
-            path: settings.path,
-            published_intervals: settings.published_intervals,
             columns: data.column_names(),
             n_units: data.n_units(),
             data_hash: hash_data(data),

@@ -17,7 +17,7 @@ use trustvb::model::{
 };
 use trustvb::posterior::Layout;
 use trustvb::resample::{GivenResamples, Resamples};
-use trustvb::table::{Plan, Settings, TABLE_TOLERANCE};
+use trustvb::table::{Plan, PlanError, Settings, TABLE_TOLERANCE};
 
 /// Data with the model for them.
 pub(crate) struct Problem {
@@ -246,6 +246,10 @@ pub(crate) fn settings(
     methods: &[Method],
     built_in_data: bool,
 ) -> Result<(Settings, Resamples), Failure> {
+    // Said before the file is read.
+    if grid.fresh_splits && grid.resamples.is_some() {
+        return Err(Failure::Usage(PlanError::FreshAndGiven.to_string()));
+    }
     let given = match &grid.resamples {
         Some(path) => Some(GivenResamples::read(path, problem.model.n_units())?),
         None => None,

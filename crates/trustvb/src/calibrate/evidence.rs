@@ -93,11 +93,7 @@ pub fn choose(
         Method::Tvb => tvb::search(curve(Design::Split, Target::SameOmega), levels, method),
         Method::Gpc => tvb::search(curve(Design::Full, Target::SameOmega), levels, method),
         Method::Anchored => anchored::search(curve(Design::Full, Target::Anchor), levels),
-        Method::TvbSequential | Method::Analytic => Err(CalibrateError::Missing {
-            method: method.name(),
-            needs: "a model of this library, which it fits anew",
-            remedy: "use anchored, gpc or tvb",
-        }),
+        Method::TvbSequential | Method::Analytic => Err(CalibrateError::NeedsModel(method.name())),
     }
 }
 
@@ -126,6 +122,8 @@ pub struct Places {
     pub same_omega: Vec<Vec<f64>>,
     /// Checked against the design's replicate 0 at ω = 1.
     pub anchor: Vec<Vec<f64>>,
+    /// Share of bootstraps whose fit failed or did not converge, by grid point.
+    pub unconverged: Vec<f64>,
 }
 
 /// Evidence from a procedure that is not of this library.
@@ -135,7 +133,7 @@ pub struct Places {
 ///
 /// // Half of the values are in the tails at ω = 1, none at ω = 0.5.
 /// let u = vec![vec![0.5, 0.01, 0.4, 0.999], vec![0.5, 0.3, 0.4, 0.6]];
-/// let places = Places { same_omega: u.clone(), anchor: u };
+/// let places = Places { same_omega: u.clone(), anchor: u, unconverged: vec![0.0; 2] };
 /// let evidence = GivenEvidence { omegas: vec![1.0, 0.5], full: Some(places), split: None };
 /// let choice = &choose(&evidence, Method::Gpc, &[0.9])?[0];
 /// assert_eq!((choice.omega, choice.coverage), (0.5, Some(1.0)));
@@ -184,9 +182,6 @@ impl Evidence for GivenEvidence {
     }
 
     fn unconverged(&self, design: Design, i: usize) -> f64 {
-        let Some(u) = self.of(design).and_then(|places| places.same_omega.get(i)) else {
-            return 0.0;
-        };
-        u.iter().filter(|u| u.is_nan()).count() as f64 / u.len().max(1) as f64
+        self.of(design).and_then(|places| places.unconverged.get(i)).copied().unwrap_or(0.0)
     }
 }

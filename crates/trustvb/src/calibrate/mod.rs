@@ -154,6 +154,12 @@ pub enum CalibrateError {
         /// How to get it.
         remedy: &'static str,
     },
+    /// A method that makes fits of its own.
+    #[error(
+        "{0} fits a model of this library anew, so evidence alone does not answer it; use anchored, \
+         gpc or tvb"
+    )]
+    NeedsModel(&'static str),
     /// A level outside (0, 1).
     #[error("the level {0} is not between 0 and 1; 0.95 asks for a 95% interval")]
     Level(f64),

@@ -237,8 +237,10 @@ def weights_of(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
     if weights.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({n},)!")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError("sample_weight must be finite, not negative, and not all 0")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and not negative")
+    if not weights.any():
+        raise ValueError("every sample_weight is zero: give some unit a positive weight")
     return weights
 
 

@@ -123,10 +123,11 @@ class MixtureRegression(Calibrated):
                 self.__dict__.pop(name, None)
         else:
             formula, columns = self._array_columns(X, y, groups)
+        weights = weights_of(sample_weight, len(columns[0][1]))
         spec, known = self._spec(formula)
         least = _ask.whole("min_group_rows", self.min_group_rows, least=0)
         problem = _native.Problem.formula(formula, columns, least, spec)
-        self._fit(problem, self._unit_weights(sample_weight, problem))
+        self._fit(problem, self._unit_weights(weights, problem))
         self.formula_ = formula
         self._known_noise = known
         self.term_names_ = problem.coordinates
@@ -145,7 +146,10 @@ class MixtureRegression(Calibrated):
             raise ValueError("groups are part of a formula: write 'y ~ x | group'")
         if frame is None or not (_frames.is_frame(frame) or isinstance(frame, dict)):
             raise ValueError("a formula needs a frame: fit('y ~ x | group', frame)")
-        return self._needed(formula, frame, response=True)
+        columns = self._needed(formula, frame, response=True)
+        if not columns:
+            raise ValueError(f"the frame has none of the columns of '{formula}'")
+        return columns
 
     def _needed(
         self, formula: str, frame: Any, *, response: bool
@@ -194,12 +198,12 @@ class MixtureRegression(Calibrated):
 
     @staticmethod
     def _unit_weights(
-        sample_weight: Any, problem: _native.Problem
+        weights: NDArray[np.float64] | None, problem: _native.Problem
     ) -> NDArray[np.float64] | None:
-        groups = np.asarray(problem.groups)
-        weights = weights_of(sample_weight, len(groups))
+        """Weights of groups from those of their rows."""
         if weights is None:
             return None
+        groups = np.asarray(problem.groups)
         units = np.zeros(problem.n_units)
         units[groups] = weights
         if not (units[groups] == weights).all():

@@ -12,6 +12,9 @@ use trustvb::predict;
 use crate::arrays::{draws, matrix, to_vec, vector};
 use crate::errors::{IntoException, run_error, value_error};
 
+/// What a posterior is pickled as: its layout and its parameters.
+type Reduced<'py> = (String, Bound<'py, PyArray1<f64>>);
+
 /// A variational posterior: named blocks and their flat parameters.
 #[pyclass(frozen, module = "trustvb._native")]
 pub(crate) struct Posterior {
@@ -35,9 +38,7 @@ impl Posterior {
         Ok(Posterior { inner: Inner::new(Arc::new(layout), parameters) })
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Bound<'py, PyArray1<f64>>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
         let this = slf.get();
         Ok((slf.get_type().into_any(), (this.layout()?, this.parameters(slf.py()))))
     }

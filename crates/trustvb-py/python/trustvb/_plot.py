@@ -74,7 +74,9 @@ def _coverage(
         curve = curves.get(row["method"])
         if curve is not None:
             omega, coverage, se = (np.asarray(curve[name]) for name in ("omega", "coverage", "se"))
-            ax.plot(omega, coverage, color=colour, linestyle=dash, linewidth=1.6, label=row["method"])
+            ax.plot(
+                omega, coverage, color=colour, linestyle=dash, linewidth=1.6, label=row["method"]
+            )
             ax.fill_between(
                 omega, coverage - 2 * se, coverage + 2 * se, color=colour, alpha=0.13, linewidth=0
             )
@@ -91,10 +93,19 @@ def _coverage(
                 label="vb" if ring else None,
                 zorder=3,
             )
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     ax.set_xscale("log")
-    ax.set_xlim(1.15, smallest * 0.9)
-    ax.set_ylim(min(0.0, ax.get_ylim()[0]), 1.03)
-    return _finish(ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage")
+    ax.set_xlim(1.15, smallest * 0.87)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if smallest >= 0.02 else (1.0, 3.0)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    seen = [row["coverage"] for row in rows if np.isfinite(row["coverage"])]
+    seen += [float(np.nanmin(curve["coverage"])) for curve in curves.values()]
+    ax.set_ylim(max(0.0, np.floor(10 * min(seen, default=0.0) - 0.6) / 10), 1.02)
+    return _finish(
+        ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage"
+    )
 
 
 def coverage(
@@ -259,7 +270,14 @@ def clusters(
             x, y = centre[:, None] + np.linalg.cholesky(covariance) @ circle
             ax.plot(x, y, color=colour, linewidth=1.5)
         share = mean["pi"][0, k]
-        ax.plot(*centre, "+", color=colour, markersize=9, markeredgewidth=2, label=f"{k + 1}: {share:.0%}")
+        ax.plot(
+            *centre,
+            "+",
+            color=colour,
+            markersize=9,
+            markeredgewidth=2,
+            label=f"{k + 1}: {share:.0%}",
+        )
     return _finish(ax, "Clusters", names[i], names[j])
 
 

@@ -1,4 +1,4 @@
-"""The page of the package: its examples run, and it leaves nothing out."""
+"""The README and the page of the package: their examples run, and it leaves nothing out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import trustvb
 from conftest import ROOT
 
 PAGE = (ROOT / "docs" / "PYTHON.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -18,11 +19,11 @@ def test_its_examples_run(tmp_path, monkeypatch, groups):
     import matplotlib
 
     matplotlib.use("Agg")
-    blocks = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert len(blocks) > 5
+    blocks = re.findall(r"```python\n(.*?)```", README + PAGE, flags=re.DOTALL)
+    assert len(blocks) > 6
     names = {"groups_of_rows": groups}
     for block in blocks:
-        exec(compile(block, "docs/PYTHON.md", "exec"), names)
+        exec(compile(block, "README.md or docs/PYTHON.md", "exec"), names)
 
 
 def test_it_names_everything():

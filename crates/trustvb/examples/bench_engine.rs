@@ -1,7 +1,8 @@
 //! Times tables, sweeps and their scaling, for `cargo xtask bench`.
 //!
 //! Without an argument it measures everything and prints one line of JSON per measurement. With
-//! `fit`, `table` or `bmlr` it runs one fixed workload once, for a counter of instructions.
+//! `fit`, `table` or `bmlr` it runs one fixed workload once, for a counter of instructions; with
+//! `sweep N P K` it times one kernel alone.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -28,6 +29,7 @@ fn main() -> Outcome {
         Some("fit") => fixed_fit(),
         Some("table") => fixed_table(),
         Some("bmlr") => fixed_bmlr(),
+        Some("sweep") => one_sweep(),
         Some(other) => Err(format!("unknown workload {other}").into()),
     }
 }
@@ -54,6 +56,24 @@ fn options() -> PathOptions {
         start: ReplicateStart::Warm,
         seed: 1,
     }
+}
+
+/// `sweep N P K`: one kernel alone, for a profiler.
+fn one_sweep() -> Outcome {
+    let sizes: Vec<usize> =
+        std::env::args().skip(2).map(|x| x.parse()).collect::<Result<_, _>>()?;
+    let [n, p, k] = sizes[..] else { return Err("usage: bench_engine sweep N P K".into()) };
+    let nanoseconds = kernel_nanoseconds(n, p, k)?;
+    say("per row, component and sweep", nanoseconds, "ns");
+    Ok(())
+}
+
+/// Nanoseconds per row, component and sweep of a mixture of `k` Gaussians, on one thread.
+fn kernel_nanoseconds(n: usize, p: usize, k: usize) -> Result<f64, Box<dyn Error>> {
+    let data = gaussians(n, p, k, 2.0)?;
+    let model = Gmm::new(&data, k, GmmPrior::default(), Update::Corrected)?;
+    let centres = model.random_centres(None, &mut stream(1, Purpose::Start, 0));
+    Ok(with_threads(1, || sweep_nanoseconds(&model, &centres).map_err(|e| e.to_string()))??)
 }
 
 /// Builds a table and returns the seconds, fits and sweeps per fit.
@@ -107,7 +127,8 @@ fn sweep_nanoseconds(model: &dyn Model, centres: &[f64]) -> Result<f64, Box<dyn 
     let mut state = vec![0.0; model.state_len()];
     let mut next = state.clone();
     sweeper.start(1.0, centres, &mut state)?;
-    let repeats = (2_000_000 / model.n_units()).max(3);
+    let work = model.n_units() * model.n_components() * model.state_len() / model.n_components();
+    let repeats = (20_000_000 / work).max(3);
     let seconds = best(5, || {
         let began = Instant::now();
         for _ in 0..repeats {
@@ -165,10 +186,7 @@ fn measure() -> Outcome {
         (1_000, 2, 2),
         (272, 2, 2),
     ] {
-        let model = gmm(&gaussians(n, p, k, 2.0)?, k)?;
-        let centres = model.random_centres(None, &mut stream(1, Purpose::Start, 0));
-        let nanoseconds =
-            with_threads(1, || sweep_nanoseconds(&model, &centres).map_err(|e| e.to_string()))??;
+        let nanoseconds = kernel_nanoseconds(n, p, k)?;
         say(&format!("per row, component and sweep: n {n}, p {p}, K {k}"), nanoseconds, "ns");
         if n == 100_000 {
             let blocks = Blocks::new(n, p);

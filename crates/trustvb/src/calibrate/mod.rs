@@ -150,6 +150,8 @@ pub struct Calibrator<'a> {
     table: &'a TvbTable,
     model: Option<Box<dyn Model>>,
     draws: usize,
+    /// What `analytic` has worked out for all functionals.
+    linearised: analytic::Cache,
 }
 
 impl<'a> Calibrator<'a> {
@@ -160,7 +162,7 @@ impl<'a> Calibrator<'a> {
             Some(data) => Some(table.manifest().model.build(data)?),
             None => None,
         };
-        Ok(Calibrator { table, model, draws })
+        Ok(Calibrator { table, model, draws, linearised: analytic::Cache::default() })
     }
 
     /// Answers for one part of a functional by several methods at several levels, level after level
@@ -210,6 +212,7 @@ struct Question<'a> {
     law: Law<'a>,
     estimate: f64,
     first: Posterior,
+    linearised: &'a analytic::Cache,
 }
 
 impl<'a> Question<'a> {
@@ -232,6 +235,7 @@ impl<'a> Question<'a> {
             law,
             estimate: part.plug_in(first.parameters()),
             first,
+            linearised: &calibrator.linearised,
         })
     }
 

@@ -15,11 +15,12 @@ mod normal_wishart;
 mod tests;
 
 pub use dirichlet::Dirichlet;
+pub(crate) use dirichlet::SymmetricDirichlet;
 pub use gamma::Gamma;
 pub use marginal::Marginal;
 pub use mv_normal::MvNormal;
+pub(crate) use normal_wishart::NormalWishartKl;
 pub use normal_wishart::{NormalWishart, NormalWishartDraw};
-pub(crate) use normal_wishart::{NormalWishartKl, multi_digamma};
 
 use crate::linalg::packed_len;
 use serde::{Deserialize, Serialize};

@@ -132,7 +132,11 @@ impl Kernel for EStep<'_> {
                     4 => ln_densities::<V, 4>(blocks, numbers, out),
                     5 => ln_densities::<V, 5>(blocks, numbers, out),
                     6 => ln_densities::<V, 6>(blocks, numbers, out),
-                    _ => ln_densities_any::<V>(p, blocks, numbers, out),
+                    _ => match V::TILE {
+                        4 => ln_densities_any::<V, 4>(p, blocks, numbers, out),
+                        2 => ln_densities_any::<V, 2>(p, blocks, numbers, out),
+                        _ => ln_densities_any::<V, 1>(p, blocks, numbers, out),
+                    },
                 }
             }
             bound = softmax::<V>(k, weights, chunk, bound);
@@ -146,7 +150,11 @@ impl Kernel for EStep<'_> {
                     4 => accumulate::<V, 4>(blocks, shares, sums),
                     5 => accumulate::<V, 5>(blocks, shares, sums),
                     6 => accumulate::<V, 6>(blocks, shares, sums),
-                    _ => accumulate_any::<V>(p, blocks, shares, sums),
+                    _ => match V::TILE {
+                        4 => accumulate_any::<V, 4>(p, blocks, shares, sums),
+                        2 => accumulate_any::<V, 2>(p, blocks, shares, sums),
+                        _ => accumulate_any::<V, 1>(p, blocks, shares, sums),
+                    },
                 }
             }
         }
@@ -186,42 +194,75 @@ fn ln_densities<V: Vector, const P: usize>(
     }
 }
 
-/// As [`ln_densities`] for any number of columns, four blocks at a time.
+/// As [`ln_densities`] for any number of columns: a triangular matrix times a matrix of rows, in
+/// tiles of `T` rows of `A` and `T` blocks, so that a loaded number is used `T` times.
 #[inline(always)]
-fn ln_densities_any<V: Vector>(
+fn ln_densities_any<V: Vector, const T: usize>(
     p: usize,
     blocks: &[[f64; LANES]],
     numbers: &[f64],
     out: &mut [[f64; LANES]],
 ) {
-    const TOGETHER: usize = 4;
     let (b, a) = numbers[1..].split_at(p);
     let c = V::splat(numbers[0]);
-    for (x, out) in blocks.chunks(TOGETHER * p).zip(out.chunks_mut(TOGETHER)) {
+    for (x, out) in blocks.chunks(T * p).zip(out.chunks_mut(T)) {
         let count = out.len();
         // The last group repeats its first block, so that the inner loops have no condition.
-        let x: [&[[f64; LANES]]; TOGETHER] = std::array::from_fn(|t| {
+        let x: [&[[f64; LANES]]; T] = std::array::from_fn(|t| {
             let t = if t < count { t } else { 0 };
             &x[t * p..(t + 1) * p]
         });
-        let mut form = [V::zero(); TOGETHER];
-        let mut at = 0;
-        for i in 0..p {
-            let mut z = [V::splat(-b[i]); TOGETHER];
-            let row = &a[at..at + i + 1];
-            at += i + 1;
-            for (j, &a) in row.iter().enumerate() {
-                let a = V::splat(a);
-                for t in 0..TOGETHER {
-                    z[t] = a.mul_add(V::load(&x[t][j]), z[t]);
-                }
-            }
-            for t in 0..TOGETHER {
-                form[t] = z[t].mul_add(z[t], form[t]);
-            }
+        let mut form = [V::zero(); T];
+        let whole = p - p % T;
+        for i in (0..whole).step_by(T) {
+            add_squares::<V, T, T>(i, a, b, &x, &mut form);
+        }
+        for i in whole..p {
+            add_squares::<V, 1, T>(i, a, b, &x, &mut form);
         }
         for (out, form) in out.iter_mut().zip(form) {
             form.mul_add(V::splat(-0.5), c).store(out);
+        }
+    }
+}
+
+/// Adds `(A x − b)_i²` for `R` rows from `i` on, of `T` blocks, to `form`.
+#[inline(always)]
+fn add_squares<V: Vector, const R: usize, const T: usize>(
+    i: usize,
+    a: &[f64],
+    b: &[f64],
+    x: &[&[[f64; LANES]]; T],
+    form: &mut [V; T],
+) {
+    let rows: [&[f64]; R] = std::array::from_fn(|r| {
+        let start = packed_index(i + r, 0);
+        &a[start..start + i + r + 1]
+    });
+    let mut z: [[V; T]; R] = std::array::from_fn(|r| [V::splat(-b[i + r]); T]);
+    // Columns that all R rows have, then the triangle at their end.
+    let common: [&[f64]; R] = rows.map(|row| &row[..=i]);
+    let columns = x.map(|x| &x[..=i]);
+    for j in 0..=i {
+        let x: [V; T] = std::array::from_fn(|t| V::load(&columns[t][j]));
+        for r in 0..R {
+            let a = V::splat(common[r][j]);
+            for t in 0..T {
+                z[r][t] = a.mul_add(x[t], z[r][t]);
+            }
+        }
+    }
+    for r in 1..R {
+        for j in 1..=r {
+            let a = V::splat(rows[r][i + j]);
+            for t in 0..T {
+                z[r][t] = a.mul_add(V::load(&x[t][i + j]), z[r][t]);
+            }
+        }
+    }
+    for row in z {
+        for t in 0..T {
+            form[t] = row[t].mul_add(row[t], form[t]);
         }
     }
 }
@@ -261,48 +302,94 @@ fn accumulate<V: Vector, const P: usize>(
     }
 }
 
-/// As [`accumulate`] for any number of columns, four products at a time.
+/// As [`accumulate`] for any number of columns: a matrix product in tiles of `T` by `T` products.
 #[inline(always)]
-fn accumulate_any<V: Vector>(
+fn accumulate_any<V: Vector, const T: usize>(
     p: usize,
     blocks: &[[f64; LANES]],
     shares: &[[f64; LANES]],
     sums: &mut [[f64; LANES]],
 ) {
-    const TOGETHER: usize = 4;
     let mut count = V::load(&sums[0]);
     for share in shares {
         count = count.add(V::load(share));
     }
     count.store(&mut sums[0]);
-    for i in 0..p {
-        let mut first = V::load(&sums[1 + i]);
-        for (x, share) in blocks.chunks_exact(p).zip(shares) {
-            first = V::load(share).mul_add(V::load(&x[i]), first);
+    let (first, second) = sums[1..].split_at_mut(p);
+    let whole = p - p % T;
+    for i in (0..whole).step_by(T) {
+        add_firsts::<V, T>(i, p, blocks, shares, first);
+    }
+    for i in whole..p {
+        add_firsts::<V, 1>(i, p, blocks, shares, first);
+    }
+    for i in (0..whole).step_by(T) {
+        for j in (0..=i).step_by(T) {
+            add_products::<V, T, T>((i, j), p, blocks, shares, second);
         }
-        first.store(&mut sums[1 + i]);
-        let row = 1 + p + i * (i + 1) / 2;
-        for j in (0..=i).step_by(TOGETHER) {
-            let width = TOGETHER.min(i + 1 - j);
-            let mut products = [V::zero(); TOGETHER];
-            if width == TOGETHER {
-                for (x, share) in blocks.chunks_exact(p).zip(shares) {
-                    let t = V::load(share).mul(V::load(&x[i]));
-                    let columns = &x[j..j + TOGETHER];
-                    for (sum, x) in products.iter_mut().zip(columns) {
-                        *sum = t.mul_add(V::load(x), *sum);
-                    }
-                }
-            } else {
-                for (x, share) in blocks.chunks_exact(p).zip(shares) {
-                    let t = V::load(share).mul(V::load(&x[i]));
-                    for (sum, x) in products.iter_mut().zip(&x[j..j + width]) {
-                        *sum = t.mul_add(V::load(x), *sum);
-                    }
-                }
+    }
+    for i in whole..p {
+        for j in (0..whole).step_by(T) {
+            add_products::<V, 1, T>((i, j), p, blocks, shares, second);
+        }
+        for j in whole..=i {
+            add_products::<V, 1, 1>((i, j), p, blocks, shares, second);
+        }
+    }
+}
+
+/// Adds `Σ share·x_i` to `first`, for `R` columns from `i` on.
+#[inline(always)]
+fn add_firsts<V: Vector, const R: usize>(
+    i: usize,
+    p: usize,
+    blocks: &[[f64; LANES]],
+    shares: &[[f64; LANES]],
+    first: &mut [[f64; LANES]],
+) {
+    let mut sums: [V; R] = std::array::from_fn(|r| V::load(&first[i + r]));
+    for (x, share) in blocks.chunks_exact(p).zip(shares) {
+        let (x, share) = (&x[i..i + R], V::load(share));
+        for r in 0..R {
+            sums[r] = share.mul_add(V::load(&x[r]), sums[r]);
+        }
+    }
+    for r in 0..R {
+        sums[r].store(&mut first[i + r]);
+    }
+}
+
+/// Adds `Σ share·x_i·x_j` to the packed `second`, for a tile whose first entry is `(i, j)`; what
+/// lies above the diagonal is computed and dropped.
+#[inline(always)]
+fn add_products<V: Vector, const R: usize, const C: usize>(
+    (i, j): (usize, usize),
+    p: usize,
+    blocks: &[[f64; LANES]],
+    shares: &[[f64; LANES]],
+    second: &mut [[f64; LANES]],
+) {
+    let inside = |r: usize, c: usize| j + c <= i + r;
+    let mut products: [[V; C]; R] = std::array::from_fn(|r| {
+        std::array::from_fn(|c| {
+            if inside(r, c) { V::load(&second[packed_index(i + r, 0) + j + c]) } else { V::zero() }
+        })
+    });
+    for (x, share) in blocks.chunks_exact(p).zip(shares) {
+        let share = V::load(share);
+        let (rows, columns) = (&x[i..i + R], &x[j..j + C]);
+        let columns: [V; C] = std::array::from_fn(|c| V::load(&columns[c]));
+        for r in 0..R {
+            let t = share.mul(V::load(&rows[r]));
+            for c in 0..C {
+                products[r][c] = t.mul_add(columns[c], products[r][c]);
             }
-            for (sum, product) in sums[row + j..row + j + width].iter_mut().zip(products) {
-                V::load(sum).add(product).store(sum);
+        }
+    }
+    for r in 0..R {
+        for c in 0..C {
+            if inside(r, c) {
+                products[r][c].store(&mut second[packed_index(i + r, 0) + j + c]);
             }
         }
     }
@@ -346,7 +433,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(60))]
         #[test]
         fn every_instruction_set_equals_the_obvious_version(
-            p in 1usize..12, k in 1usize..6, n in 1usize..700, seed in any::<u64>(),
+            p in 1usize..24, k in 1usize..6, n in 1usize..700, seed in any::<u64>(),
         ) {
             let mut state = seed | 1;
             let mut uniform = || {

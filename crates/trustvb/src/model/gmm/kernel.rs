@@ -7,6 +7,7 @@
 use super::rows::Rows;
 use crate::linalg::{packed_index, packed_len};
 use crate::model::kernel::{CHUNK, Scratch, in_pieces, softmax};
+use crate::model::moments;
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 
 /// What the E-step needs of a component, packed: `c`, then `b = A m`, then the triangle of `A`, so
@@ -143,19 +144,7 @@ impl Kernel for EStep<'_> {
             for c in 0..k {
                 let shares = &chunk[c * CHUNK..c * CHUNK + weights.len()];
                 let sums = &mut scratch.sums[c * stride..(c + 1) * stride];
-                match p {
-                    1 => accumulate::<V, 1>(blocks, shares, sums),
-                    2 => accumulate::<V, 2>(blocks, shares, sums),
-                    3 => accumulate::<V, 3>(blocks, shares, sums),
-                    4 => accumulate::<V, 4>(blocks, shares, sums),
-                    5 => accumulate::<V, 5>(blocks, shares, sums),
-                    6 => accumulate::<V, 6>(blocks, shares, sums),
-                    _ => match V::TILE {
-                        4 => accumulate_any::<V, 4>(p, blocks, shares, sums),
-                        2 => accumulate_any::<V, 2>(p, blocks, shares, sums),
-                        _ => accumulate_any::<V, 1>(p, blocks, shares, sums),
-                    },
-                }
+                moments::accumulate::<V>(p, blocks, shares, sums);
             }
         }
         for (s, lanes) in stats.iter_mut().zip(&scratch.sums) {
@@ -263,134 +252,6 @@ fn add_squares<V: Vector, const R: usize, const T: usize>(
     for row in z {
         for t in 0..T {
             form[t] = row[t].mul_add(row[t], form[t]);
-        }
-    }
-}
-
-/// Adds a chunk's weighted moments to a component's sums.
-#[inline(always)]
-fn accumulate<V: Vector, const P: usize>(
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    sums: &mut [[f64; LANES]],
-) {
-    let (blocks, _) = blocks.as_chunks::<P>();
-    let mut count = V::load(&sums[0]);
-    let mut first: [V; P] = std::array::from_fn(|j| V::load(&sums[1 + j]));
-    let mut second: [[V; P]; P] = std::array::from_fn(|i| {
-        std::array::from_fn(|j| {
-            if j <= i { V::load(&sums[1 + P + i * (i + 1) / 2 + j]) } else { V::zero() }
-        })
-    });
-    for (x, share) in blocks.iter().zip(shares) {
-        let share = V::load(share);
-        count = count.add(share);
-        for i in 0..P {
-            let t = share.mul(V::load(&x[i]));
-            first[i] = first[i].add(t);
-            for j in 0..=i {
-                second[i][j] = t.mul_add(V::load(&x[j]), second[i][j]);
-            }
-        }
-    }
-    count.store(&mut sums[0]);
-    for i in 0..P {
-        first[i].store(&mut sums[1 + i]);
-        for j in 0..=i {
-            second[i][j].store(&mut sums[1 + P + i * (i + 1) / 2 + j]);
-        }
-    }
-}
-
-/// As [`accumulate`] for any number of columns: a matrix product in tiles of `T` by `T` products.
-#[inline(always)]
-fn accumulate_any<V: Vector, const T: usize>(
-    p: usize,
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    sums: &mut [[f64; LANES]],
-) {
-    let mut count = V::load(&sums[0]);
-    for share in shares {
-        count = count.add(V::load(share));
-    }
-    count.store(&mut sums[0]);
-    let (first, second) = sums[1..].split_at_mut(p);
-    let whole = p - p % T;
-    for i in (0..whole).step_by(T) {
-        add_firsts::<V, T>(i, p, blocks, shares, first);
-    }
-    for i in whole..p {
-        add_firsts::<V, 1>(i, p, blocks, shares, first);
-    }
-    for i in (0..whole).step_by(T) {
-        for j in (0..=i).step_by(T) {
-            add_products::<V, T, T>((i, j), p, blocks, shares, second);
-        }
-    }
-    for i in whole..p {
-        for j in (0..whole).step_by(T) {
-            add_products::<V, 1, T>((i, j), p, blocks, shares, second);
-        }
-        for j in whole..=i {
-            add_products::<V, 1, 1>((i, j), p, blocks, shares, second);
-        }
-    }
-}
-
-/// Adds `Σ share·x_i` to `first`, for `R` columns from `i` on.
-#[inline(always)]
-fn add_firsts<V: Vector, const R: usize>(
-    i: usize,
-    p: usize,
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    first: &mut [[f64; LANES]],
-) {
-    let mut sums: [V; R] = std::array::from_fn(|r| V::load(&first[i + r]));
-    for (x, share) in blocks.chunks_exact(p).zip(shares) {
-        let (x, share) = (&x[i..i + R], V::load(share));
-        for r in 0..R {
-            sums[r] = share.mul_add(V::load(&x[r]), sums[r]);
-        }
-    }
-    for r in 0..R {
-        sums[r].store(&mut first[i + r]);
-    }
-}
-
-/// Adds `Σ share·x_i·x_j` to the packed `second`, for a tile whose first entry is `(i, j)`; what
-/// lies above the diagonal is computed and dropped.
-#[inline(always)]
-fn add_products<V: Vector, const R: usize, const C: usize>(
-    (i, j): (usize, usize),
-    p: usize,
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    second: &mut [[f64; LANES]],
-) {
-    let inside = |r: usize, c: usize| j + c <= i + r;
-    let mut products: [[V; C]; R] = std::array::from_fn(|r| {
-        std::array::from_fn(|c| {
-            if inside(r, c) { V::load(&second[packed_index(i + r, 0) + j + c]) } else { V::zero() }
-        })
-    });
-    for (x, share) in blocks.chunks_exact(p).zip(shares) {
-        let share = V::load(share);
-        let (rows, columns) = (&x[i..i + R], &x[j..j + C]);
-        let columns: [V; C] = std::array::from_fn(|c| V::load(&columns[c]));
-        for r in 0..R {
-            let t = share.mul(V::load(&rows[r]));
-            for c in 0..C {
-                products[r][c] = t.mul_add(columns[c], products[r][c]);
-            }
-        }
-    }
-    for r in 0..R {
-        for c in 0..C {
-            if inside(r, c) {
-                products[r][c].store(&mut second[packed_index(i + r, 0) + j + c]);
-            }
         }
     }
 }

@@ -132,7 +132,11 @@ impl Manifest {
     /// Says so when two manifests are not the same.
     fn insist(&self, folder: &Path, other: &Manifest) -> Result<(), StudyError> {
         let value = |m: &Manifest| serde_json::to_value(m).unwrap_or_default();
-        match first_difference("", &value(self), &value(other)) {
+        let (theirs, ours) = (value(self), value(other));
+        // Cells follow from the study: what is said first should be what somebody chose.
+        let difference = first_difference("study", &theirs["study"], &ours["study"])
+            .or_else(|| first_difference("", &theirs, &ours));
+        match difference {
             None => Ok(()),
             Some((field, theirs, ours)) => {
                 let folder = folder.display().to_string();

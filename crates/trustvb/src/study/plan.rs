@@ -1,8 +1,8 @@
 //! What a study is: designs, methods, quantities and numbers, as a TOML file says them.
 
-use super::simulate::{Simulation, SimulationSettings};
+use super::simulate::{GmmSimulation, Simulation, SimulationSettings};
 use super::{StudyError, StudyMethod, Truth};
-use crate::fit::{FitOptions, Start, Status, fit, match_components};
+use crate::fit::{Fit, FitOptions, Start, Status, fit, match_components};
 use crate::functional::Functional;
 use crate::model::{BmlrPrior, GmmPrior, ModelSpec, Noise, PriorBase, Update};
 use crate::posterior::{Layout, Posterior};
@@ -38,6 +38,9 @@ pub struct Study {
     /// Random starts of each full-data fit.
     #[serde(default = "defaults::starts")]
     pub starts: usize,
+    /// Largest relative change at which a fit has converged.
+    #[serde(default = "defaults::tolerance")]
+    pub tolerance: f64,
     /// Levels of the intervals.
     #[serde(default = "defaults::levels")]
     pub levels: Vec<f64>,
@@ -133,6 +136,9 @@ mod defaults {
     }
     pub(super) fn starts() -> usize {
         10
+    }
+    pub(super) fn tolerance() -> f64 {
+        1e-8
     }
     pub(super) fn levels() -> Vec<f64> {
         vec![0.95]
@@ -242,6 +248,9 @@ impl Study {
         if !(self.omega_min > 0.0 && self.omega_min < 1.0) {
             return wrong("omega_min", format!("{} is not between 0 and 1", self.omega_min));
         }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return wrong("tolerance", format!("{} is not between 0 and 1", self.tolerance));
+        }
         if self.levels.is_empty() {
             return wrong("levels", "at least one is needed, such as 0.95".to_owned());
         }
@@ -343,7 +352,11 @@ impl Study {
 /// Rows behind [`Target::Limit`]: its error is then 3% of the standard error of 1000 rows.
 const LIMIT_ROWS: usize = 1_000_000;
 
-/// The VB fit at ω = 1 of very many rows, from the true centres.
+/// Rows on which many starts are tried first.
+const TRIAL_ROWS: usize = 50_000;
+
+/// The VB fit at ω = 1 of very many rows: the better of those from the true centres and from the centres
+/// of the best of many starts.
 fn limit(
     simulation: &Simulation,
     spec: &ModelSpec,
@@ -354,18 +367,24 @@ fn limit(
         let what = "\"limit\" is for gmm only; leave it out".to_owned();
         return Err(StudyError::Setting { setting: "target".to_owned(), what });
     };
-    let mut gmm = gmm.clone();
-    gmm.n = LIMIT_ROWS;
-    // A data set that no replication uses.
-    let data = Simulation::Gmm(gmm).draw(seed, u64::MAX)?;
-    let model = spec.build(&data)?;
-    let start = Start::Centres(truth.centres());
-    let fitted = fit(model.as_ref(), None, 1.0, &start, &FitOptions::default(), &mut |_| ())
-        .map_err(|why| StudyError::Limit(why.to_string()))?;
-    if !matches!(fitted.outcome.status, Status::Converged | Status::Stalled) {
+    let best_of = |n: usize, starts: &[Start]| -> Result<Fit, StudyError> {
+        // Data sets that no replication uses.
+        let many = Simulation::Gmm(GmmSimulation { n, ..gmm.clone() });
+        let model = spec.build(&many.draw(seed, u64::MAX)?)?;
+        let options = FitOptions::default();
+        let fits =
+            starts.iter().map(|start| fit(model.as_ref(), None, 1.0, start, &options, &mut |_| ()));
+        fits.filter_map(Result::ok)
+            .max_by(|a, b| a.outcome.bound.total_cmp(&b.outcome.bound))
+            .ok_or_else(|| StudyError::Limit("no start gives one".to_owned()))
+    };
+    let trial = best_of(TRIAL_ROWS, &[Start::KMeans { restarts: 10, seed }])?;
+    let starts = [Start::Centres(truth.centres()), Start::Centres(trial.posterior.centres())];
+    let best = best_of(LIMIT_ROWS, &starts)?;
+    if !matches!(best.outcome.status, Status::Converged | Status::Stalled) {
         return Err(StudyError::Limit("it does not converge".to_owned()));
     }
-    Ok(fitted.posterior.permuted(&match_components(truth, &fitted.posterior)))
+    Ok(best.posterior.permuted(&match_components(truth, &best.posterior)))
 }
 
 impl Design {
@@ -461,5 +480,114 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
         (Some((b'*', rest)), _) => (0..=text.len()).any(|skipped| glob(rest, &text[skipped..])),
         (Some((p, rest)), Some((t, left))) if p == t => glob(rest, left),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = r#"
+title = "small"
+replications = 3
+bootstraps = 100
+methods = ["vb", "anchored"]
+quantities = ["pi[1]"]
+
+[[design]]
+name = "one"
+simulate = { model = "gmm", n = [100, 200], separation = 3.0 }
+
+[[design]]
+name = "two"
+simulate = { model = "bmlr", rows = 5, groups = 30, coefficients = [[1.0], [-1.0]] }
+"#;
+
+    fn error(from: &str, to: &str) -> String {
+        assert!(SMALL.contains(from), "{from}");
+        Study::parse(&SMALL.replacen(from, to, 1), "my.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn mistakes_are_told_with_line_and_field() {
+        let cases = [
+            ("replications = 3", "replicatoins = 3", &["my.toml", "line 3", "replicatoins"][..]),
+            ("bootstraps = 100", "bootstraps = \"many\"", &["line 4", "bootstraps"]),
+            ("\"anchored\"", "\"anchord\"", &["line 5", "anchord", "anchored"]),
+            ("n = [100, 200]", "n = [100, -2]", &["line 10", "n = [100, -2]"]),
+            ("n = [100, 200]", "n = [100, 100]", &["design one", "one/n=100 is there twice"]),
+            ("name = \"two\"", "name = \"one\"", &["two designs are named one"]),
+            ("name = \"two\"", "name = \"a/b\"", &["design a/b", "letters"]),
+            ("separation = 3.0", "rows = 3", &["design one", "rows", "not a setting of gmm"]),
+            ("separation = 3.0", "weights = [1.0, -1.0]", &["weights", "-1"]),
+            ("separation = 3.0", "df = 2.0", &["df", "more than 2"]),
+            ("quantities = [\"pi[1]\"]", "", &["quantities", "design one"]),
+            ("replications = 3", "replications = 0", &["replications", "at least 1"]),
+            ("replications = 3", "replications = 3\nlevels = [95.0]", &["levels", "95"]),
+        ];
+        for (from, to, fragments) in cases {
+            let message = error(from, to);
+            for fragment in fragments {
+                assert!(message.contains(fragment), "{fragment:?} is not in {message:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn cells_have_names_truths_and_seeds_of_their_own() {
+        let study = Study::parse(SMALL, "small").unwrap();
+        let cells = study.cells().unwrap();
+        let names: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
+        assert_eq!(names, ["one/n=100", "one/n=200", "two/rows=5"]);
+        assert!(cells.iter().all(|cell| cell.targets == [0.65]));
+        assert!(cells[0].seed != cells[1].seed && cells[1].seed != cells[2].seed);
+        // Neither other cells nor names change a cell's data.
+        let renamed = SMALL.replace("\"one\"", "\"other\"").replace("[100, 200]", "200");
+        let alone = Study::parse(&renamed, "small").unwrap().cells().unwrap();
+        assert_eq!((alone[0].seed, alone[0].name.as_str()), (cells[1].seed, "other/n=200"));
+        let only = study.clone().only(&["*/n=2*".to_owned()]).unwrap();
+        assert_eq!(only.cells().unwrap()[0].seed, cells[1].seed);
+        assert_eq!(only.designs.len(), 1);
+        assert!(study.clone().only(&["three".to_owned()]).is_err());
+        assert_eq!(study.data_of("one/n=200").unwrap().1, cells[1].seed);
+        let scaled = study.scaled(0.5);
+        assert_eq!((scaled.replications, scaled.bootstraps), (2, 50));
+    }
+
+    #[test]
+    fn what_has_no_truth_is_refused() {
+        let text = SMALL.replace("\"pi[1]\"", "\"tau[1]\"");
+        let message = Study::parse(&text, "small").unwrap().cells().unwrap_err().to_string();
+        assert!(message.contains("one/n=100") && message.contains("tau"), "{message}");
+        let text = text.replace("n = [100, 200], separation = 3.0", "n = 50");
+        let one = Study::parse(&text, "small").unwrap().only(&["two".to_owned()]).unwrap();
+        let message = one.cells().unwrap_err().to_string();
+        assert!(message.contains("tau[1] has no true value"), "{message}");
+    }
+
+    #[test]
+    fn heavy_tails_have_another_limit_than_the_truth() {
+        let text = SMALL
+            .replace("n = [100, 200], separation = 3.0", "n = 100, separation = 3.0, df = 5.0")
+            .replace("name = \"one\"", "name = \"one\"\ntarget = \"limit\"")
+            .replace("\"pi[1]\"", "\"sigma[1,1,1]\"");
+        let study = Study::parse(&text, "small").unwrap().only(&["one".to_owned()]).unwrap();
+        // Tails are taken for rows of the other component, so that variances are too small.
+        let target = study.cells().unwrap()[0].targets[0];
+        assert!((0.91..0.96).contains(&target), "{target}");
+    }
+
+    #[test]
+    fn stars_stand_for_anything() {
+        for (pattern, text, expected) in [
+            ("sep2", "sep2/n=300", true),
+            ("sep2/n=300", "sep2/n=300", true),
+            ("sep*", "sep2/n=300", true),
+            ("*=300", "sep2/n=300", true),
+            ("sep", "sep2/n=300", false),
+            ("*x*", "sep2/n=300", false),
+        ] {
+            assert_eq!(matches_cell(pattern, text), expected, "{pattern}");
+        }
     }
 }

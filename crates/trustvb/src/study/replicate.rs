@@ -188,7 +188,7 @@ pub(super) fn places(
 
 /// The settings that `trustvb calibrate` would have with this seed.
 fn settings(study: &Study, cell: &Cell, seed: u64) -> Settings {
-    let fit = FitOptions { stopping: Stopping::Relative(1e-8), ..FitOptions::default() };
+    let fit = FitOptions { stopping: Stopping::Relative(study.tolerance), ..FitOptions::default() };
     Settings {
         model: cell.spec.clone(),
         omegas: vec![1.0],

@@ -138,14 +138,16 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
     let (mean_estimate, sd_estimate) = mean_and_sd(&values(&|r| r.estimate));
     let claimed: Vec<f64> = values(&|r| r.coverage).into_iter().filter(|c| !c.is_nan()).collect();
     let share = |count: usize| count as f64 / records.len() as f64;
-    let remark = |name: &str| name == Flag::AtOmegaOne.name();
-    let warns = |r: &&&Record| r.flag_names().iter().any(|name| !remark(name));
-    let flags = Flag::NAMES
+    let bit = |r: &Record, i: usize| r.flags & (1 << i) != 0;
+    let flags: Vec<(&'static str, f64)> = Flag::NAMES
         .iter()
-        .map(|name| (*name, records.iter().filter(|r| r.flag_names().contains(name)).count()))
+        .enumerate()
+        .map(|(i, name)| (*name, records.iter().filter(|r| bit(r, i)).count()))
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| (name, share(count)))
         .collect();
+    let remark = |i: usize| Flag::NAMES[i] == Flag::AtOmegaOne.name();
+    let warns = |r: &&&Record| (0..Flag::NAMES.len()).any(|i| bit(r, i) && !remark(i));
     let without = |outcome: Outcome| records.iter().filter(|r| r.outcome == outcome).count();
     Summary {
         cell: String::new(),

@@ -8,12 +8,46 @@ use trustvb_report::{
     BoxFigure, BoxGroup, BoxPanel, BoxSummary, Dot, DotsFigure, DotsGroup, DotsPanel, save,
 };
 
-/// Draws the three figures as SVG and PNG.
+/// More panels than this become one figure for each quantity.
+const MOST_PANELS: usize = 6;
+
+/// Draws the figures as SVG and PNG: `coverage`, `length` and `omega`, or of a large study
+/// `coverage-pi-1` and so on. They show the first level.
 pub(super) fn draw(folder: &Path, results: &Results, summary: &[Summary]) -> Result<(), Failure> {
-    let study = &results.study;
-    let Some(&level) = study.levels.first() else { return Ok(()) };
+    let Some(&level) = results.study.levels.first() else { return Ok(()) };
     let shown: Vec<&Summary> = summary.iter().filter(|s| s.level == level).collect();
-    let panels: Vec<PanelData<'_>> = panels(results, &shown);
+    let all = panels(results, &shown);
+    if all.len() <= MOST_PANELS {
+        return draw_panels(folder, "", results, &all, level);
+    }
+    let mut quantities: Vec<&str> = Vec::new();
+    for s in &shown {
+        if !quantities.contains(&s.quantity.as_str()) {
+            quantities.push(&s.quantity);
+        }
+    }
+    for quantity in quantities {
+        let own: Vec<&Summary> = shown.iter().copied().filter(|s| s.quantity == quantity).collect();
+        let suffix = format!("-{}", plain(quantity));
+        draw_panels(folder, &suffix, results, &panels(results, &own), level)?;
+    }
+    Ok(())
+}
+
+/// A quantity as part of a file's name: `mu[2,1] - mu[1,1]` is `mu-2-1-mu-1-1`.
+fn plain(quantity: &str) -> String {
+    let words = quantity.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+fn draw_panels(
+    folder: &Path,
+    suffix: &str,
+    results: &Results,
+    panels: &[PanelData<'_>],
+    level: f64,
+) -> Result<(), Failure> {
+    let study = &results.study;
     let percent = format!("{:.0}%", 100.0 * level);
     let about = format!(
         "{} data sets in each cell, {} bootstraps, seed {}.",
@@ -45,7 +79,8 @@ pub(super) fn draw(folder: &Path, results: &Results, summary: &[Summary]) -> Res
     }
     for (name, svg) in figures {
         for extension in ["svg", "png"] {
-            save(&folder.join(format!("{name}.{extension}")), &svg).map_err(Failure::run)?;
+            save(&folder.join(format!("{name}{suffix}.{extension}")), &svg)
+                .map_err(Failure::run)?;
         }
     }
     Ok(())

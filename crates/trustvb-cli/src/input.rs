@@ -270,8 +270,8 @@ pub(crate) fn settings(
         }
     };
     let replicates = Replicates { full: needed(Design::Full), split: needed(Design::Split) };
-    // Without replicates nothing on the grid is asked but ω = 1.
-    let omegas = if replicates.full + replicates.split == 0 {
+    // Some methods ask nothing of the grid but ω = 1.
+    let omegas = if !methods.iter().any(|method| method.needs_grid()) {
         vec![1.0]
     } else {
         let points = grid.grid.unwrap_or(if built_in_data { 500 } else { 100 });

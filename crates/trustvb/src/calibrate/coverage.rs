@@ -2,7 +2,6 @@
 
 use super::Question;
 use crate::backend::Job;
-use crate::fit::StatusCode;
 use crate::resample::Design;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -67,17 +66,6 @@ impl<'a> CoverageCurve<'a> {
     /// Whether no replicate can be checked, not even at ω = 1.
     pub(super) fn is_empty(&mut self, level: f64) -> bool {
         self.at(0, level).0.is_nan()
-    }
-
-    /// Share of replicates at grid point `i` whose fit did not converge or failed.
-    pub(super) fn unconverged(&self, i: usize) -> f64 {
-        let (mut bad, mut all) = (0, 0);
-        for path in self.question.table.bootstraps(self.design) {
-            all += 1;
-            bad +=
-                usize::from(!matches!(path.status[i], StatusCode::Converged | StatusCode::Stalled));
-        }
-        f64::from(bad as u32) / f64::from((all as u32).max(1))
     }
 
     /// The grid points evaluated so far, from large ω to small.

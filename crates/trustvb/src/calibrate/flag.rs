@@ -64,6 +64,25 @@ pub enum Flag {
 }
 
 impl Flag {
+    /// All names. New ones are added at the end: their places are bits in the parts of studies.
+    pub const NAMES: [&str; 15] = [
+        "at-omega-1",
+        "at-grid-edge",
+        "never-reaches-level",
+        "not-monotone",
+        "unconverged-fits",
+        "components-unstable",
+        "few-bootstraps",
+        "incomplete-table",
+        "full-fit-failed",
+        "undefined",
+        "no-evidence",
+        "estimate-outside",
+        "emptied-components",
+        "no-influence",
+        "methods-disagree",
+    ];
+
     /// Its name in JSON and tables.
     pub fn name(&self) -> &'static str {
         match self {
@@ -177,7 +196,13 @@ pub(super) fn from_curve(
     if curve.falls_again(level) {
         answer.flags.push(Flag::NotMonotone);
     }
-    let unconverged = curve.unconverged(i);
+    from_resamples(table, design, i, answer);
+    answer.curve = points;
+}
+
+/// Remarks on the bootstraps of a design at grid point `i`.
+pub(super) fn from_resamples(table: &TvbTable, design: Design, i: usize, answer: &mut Answer) {
+    let unconverged = unconverged(table, design, i);
     if unconverged > 0.0 {
         answer.flags.push(Flag::UnconvergedFits { share: unconverged });
     }
@@ -185,7 +210,7 @@ pub(super) fn from_curve(
     if unstable > 0.05 {
         answer.flags.push(Flag::ComponentsUnstable { share: unstable });
     }
-    let bootstraps = curve.bootstraps();
+    let bootstraps = table.bootstraps(design).count();
     if bootstraps < ENOUGH_BOOTSTRAPS {
         answer.flags.push(Flag::FewBootstraps { bootstraps });
     }
@@ -193,7 +218,16 @@ pub(super) fn from_curve(
     if bootstraps < expected {
         answer.flags.push(Flag::IncompleteTable { found: bootstraps, expected });
     }
-    answer.curve = points;
+}
+
+/// Share of replicates at grid point `i` whose fit did not converge or failed.
+fn unconverged(table: &TvbTable, design: Design, i: usize) -> f64 {
+    let (mut bad, mut all) = (0u32, 0u32);
+    for path in table.bootstraps(design) {
+        all += 1;
+        bad += u32::from(!matches!(path.status[i], StatusCode::Converged | StatusCode::Stalled));
+    }
+    f64::from(bad) / f64::from(all.max(1))
 }
 
 /// Remarks on what the full data alone show.
@@ -231,7 +265,7 @@ fn mismatched(table: &TvbTable, design: Design, i: usize) -> f64 {
 
 /// Says so when `anchored` and `analytic` give lengths more than 10% apart, and which is the
 /// weaker evidence.
-pub(super) fn compare_methods(answers: &mut [Answer]) {
+pub(crate) fn compare_methods(answers: &mut [Answer]) {
     for a in 0..answers.len() {
         for b in 0..answers.len() {
             if answers[a].method != Method::Anchored

@@ -185,7 +185,12 @@ impl<'a> Calibrator<'a> {
     /// As [`Calibrator::new`], with the model that the table was built with, so that the table need
     /// not carry its data.
     pub fn with_model(table: &'a TvbTable, model: &'a dyn Model, draws: usize) -> Calibrator<'a> {
-        Calibrator { table, model: Some(OwnedOrLent::Lent(model)), draws }
+        Calibrator {
+            table,
+            model: Some(OwnedOrLent::Lent(model)),
+            draws,
+            linearised: analytic::Cache::default(),
+        }
     }
 
     /// Answers for one part of a functional by several methods at several levels, level after level

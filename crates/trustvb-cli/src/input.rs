@@ -10,14 +10,14 @@ use std::io::Read;
 use std::path::Path;
 use trustvb::calibrate::Method;
 use trustvb::data::{Dataset, Formula, Frame, ReadOptions, read_centres, read_csv, read_path};
-use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
+use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::model::{
     BmlrPrior, GmmPrior, Model, ModelData, ModelError, ModelSpec, Noise, PriorBase, Update,
 };
 use trustvb::posterior::Layout;
-use trustvb::resample::{Design, GivenResamples, Resamples};
-use trustvb::table::{OmegaGrid, Replicates, Settings};
+use trustvb::resample::{GivenResamples, Resamples};
+use trustvb::table::{Plan, PlanError, Settings, TABLE_TOLERANCE};
 
 /// Data with the model for them.
 pub(crate) struct Problem {
@@ -233,12 +233,6 @@ pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>,
     Ok(methods)
 }
 
-/// The methods that run when none are named.
-pub(crate) const USUAL: [Method; 4] = [Method::Vb, Method::Tvb, Method::Anchored, Method::Analytic];
-
-/// The same, as published.
-pub(crate) const USUAL_PUBLISHED: [Method; 2] = [Method::Vb, Method::Tvb];
-
 /// Levels asked for, 0.95 otherwise.
 pub(crate) fn levels(args: &QuestionArgs) -> Vec<f64> {
     if args.level.is_empty() { vec![0.95] } else { args.level.clone() }
@@ -252,73 +246,32 @@ pub(crate) fn settings(
     methods: &[Method],
     built_in_data: bool,
 ) -> Result<(Settings, Resamples), Failure> {
-    refuse(
-        grid.fresh_splits && grid.resamples.is_some(),
-        "--fresh-splits draws new splits, so it cannot go with --resamples",
-    )?;
+    // Said before the file is read.
+    if grid.fresh_splits && grid.resamples.is_some() {
+        return Err(Failure::Usage(PlanError::FreshAndGiven.to_string()));
+    }
     let given = match &grid.resamples {
         Some(path) => Some(GivenResamples::read(path, problem.model.n_units())?),
         None => None,
     };
-    let needed = |design: Design| -> u32 {
-        if !methods.iter().any(|method| method.design() == Some(design)) {
-            return 0;
-        }
-        match given.as_ref().map(|given| given.bootstraps(design)) {
-            Some(n) if n > 0 => n as u32,
-            _ => grid.bootstraps,
-        }
-    };
-    let replicates = Replicates { full: needed(Design::Full), split: needed(Design::Split) };
-    // Some methods ask nothing of the grid but ω = 1.
-    let omegas = if !methods.iter().any(|method| method.needs_grid()) {
-        vec![1.0]
-    } else {
-        let points = grid.grid.unwrap_or(if built_in_data { 500 } else { 100 });
-        refuse(
-            points > 1 && grid.omega_min >= 1.0,
-            "--omega-min 1 leaves no room for a grid; give a smaller fraction, such as 0.001",
-        )?;
-        OmegaGrid { points, min: grid.omega_min }.omegas()
-    };
-    let published = grid.published;
-    let path = PathOptions {
-        fit: if published {
-            FitOptions {
-                stopping: Stopping::AbsoluteBound(1e-4),
-                max_sweeps: 200,
-                acceleration: 0,
-                trace: false,
-            }
-        } else {
-            fit_options(iteration, 1e-8, false)
-        },
-        matching: match (grid.matching, published) {
-            (Some(MatchName::Weight), _) | (None, true) => Matching::Weight,
-            (Some(MatchName::Assignment), _) | (None, false) => Matching::Assignment,
-        },
-        start: match (grid.restarts, published) {
-            (Some(n), _) => ReplicateStart::Restarts(n),
-            (None, true) => ReplicateStart::ColdEveryOmega,
-            (None, false) => ReplicateStart::Warm,
-        },
-        seed: iteration.seed,
-    };
-    let settings = Settings {
-        model: problem.spec.clone(),
-        omegas,
+    let plan = Plan {
+        needs_grid: methods.iter().any(|method| method.needs_grid()),
+        grid: grid.grid.unwrap_or(if built_in_data { 500 } else { 100 }),
         omega_min: grid.omega_min,
-        replicates,
         bootstraps: grid.bootstraps,
         fresh_splits: grid.fresh_splits,
-        resamples: given.as_ref().map(GivenResamples::hash),
-        seed: iteration.seed,
+        given,
+        matching: grid.matching.map(|name| match name {
+            MatchName::Weight => Matching::Weight,
+            MatchName::Assignment => Matching::Assignment,
+        }),
+        restarts: grid.restarts,
+        published: grid.published,
         start: start(iteration, problem)?,
-        path,
-        published_intervals: published,
+        fit: fit_options(iteration, TABLE_TOLERANCE, false),
+        ..Plan::new(iteration.seed, methods.iter().filter_map(|m| m.design()).collect())
     };
-    let resamples = Resamples::new(iteration.seed, grid.fresh_splits, given);
-    Ok((settings, resamples))
+    plan.settings(problem.spec.clone()).map_err(|e| Failure::Usage(e.to_string()))
 }
 
 /// The functionals asked for, or every weight and mean.

@@ -24,6 +24,7 @@
 #![cfg_attr(not(feature = "parquet"), doc = "   (with the feature `parquet`).")]
 //! 7. [`functional`] parses what is asked, such as `mu[1,waiting] - mu[2,waiting]`, and finds its law.
 //! 8. [`calibrate`] chooses ω and gives the interval with its evidence and its [`calibrate::Flag`]s.
+//! 9. [`predict`] says what a fit makes of units it has not seen.
 //!
 //! A posterior is a product of named blocks of standard families ([`posterior`]); [`special`] and
 //! [`linalg`] hold the numerics beneath, [`random`] the streams that make a seed a promise.
@@ -65,6 +66,7 @@ mod hash;
 pub mod linalg;
 pub mod model;
 pub mod posterior;
+pub mod predict;
 pub mod random;
 pub mod resample;
 #[doc(hidden)]

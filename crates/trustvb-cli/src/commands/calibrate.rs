@@ -6,13 +6,14 @@ use crate::failure::Failure;
 use crate::{input, output, progress};
 use std::path::Path;
 use trustvb::backend::Cpu;
+use trustvb::calibrate::Method;
 use trustvb::table::{BuildError, Watch, build, claim, save};
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let (data, functionals) = split_positional(&args.positional);
     let quiet = args.output.quiet;
     let problem = input::problem(data, &args.model, args.grid.published, quiet)?;
-    let usual = if args.grid.published { &input::USUAL_PUBLISHED[..] } else { &input::USUAL[..] };
+    let usual = Method::usual(args.grid.published);
     let methods = input::methods(&args.question.method, usual)?;
     // Anything wrong with the question is said before the work is done.
     let functionals = input::functionals(functionals, problem.model.layout())?;

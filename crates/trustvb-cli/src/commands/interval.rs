@@ -15,8 +15,8 @@ pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
     let functionals = input::functionals(&args.functionals, table.layout())?;
     check(&args.output)?;
     super::plot::check(args.question.plot.as_deref())?;
-    let possible: Vec<Method> =
-        input::USUAL.into_iter().filter(|method| is_possible(&table, *method)).collect();
+    let usual = Method::usual(false).iter().copied();
+    let possible: Vec<Method> = usual.filter(|method| method.is_possible(&table)).collect();
     let methods = input::methods(&args.question.method, &possible)?;
     ask(&Asked {
         table: &table,
@@ -26,15 +26,6 @@ pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
         output: &args.output,
         source: &args.table.display().to_string(),
     })
-}
-
-/// Whether a table has what a method needs.
-fn is_possible(table: &TvbTable, method: Method) -> bool {
-    match (method, method.design()) {
-        (Method::Vb, _) => true,
-        (_, Some(design)) => table.bootstraps(design).next().is_some(),
-        (_, None) => table.data().is_some() && !table.manifest().published_intervals,
-    }
 }
 
 /// A question to a table.

@@ -6,6 +6,7 @@ use crate::output::{check, json_text, significant, table, write};
 use crate::{input, progress};
 use serde_json::json;
 use trustvb::backend::Cpu;
+use trustvb::calibrate::Method;
 use trustvb::table::{BuildError, Shard, TableError, TableInfo, Watch, build_on_disk, info, merge};
 
 pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
@@ -20,7 +21,7 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     let shard = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
     let problem =
         input::problem(args.data.as_deref(), &args.model, args.grid.published, args.quiet)?;
-    let usual = if args.grid.published { &input::USUAL_PUBLISHED[..] } else { &input::USUAL[..] };
+    let usual = Method::usual(args.grid.published);
     let methods = input::methods(&args.method, usual)?;
     let built_in = args.data.is_none();
     let (settings, resamples) =

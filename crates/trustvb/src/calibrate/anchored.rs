@@ -4,33 +4,37 @@
 //! crossing of 1−a from ω = 1 downwards on the isotonic (non-decreasing) curve, interpolated in
 //! log ω.
 
-use super::coverage::{CoverageCurve, Target};
+use super::coverage::CoverageCurve;
+use super::evidence::Choice;
 use super::flag::{Flag, from_curve};
 use super::tvb::check_bootstraps;
 use super::{Answer, CalibrateError, Method, Question};
-use crate::resample::Design;
 
 pub(super) fn answer(
     question: &Question<'_>,
     levels: &[f64],
 ) -> Result<Vec<Answer>, CalibrateError> {
-    let mut curve = CoverageCurve::new(question, Design::Full, Target::Anchor);
-    check_bootstraps(&curve, Method::Anchored, Design::Full)?;
-    let omegas = question.table.omegas();
-    let mut answers = Vec::new();
+    question.choose(Method::Anchored, levels)
+}
+
+/// The first crossing, at each level.
+pub(super) fn search(
+    mut curve: CoverageCurve<'_>,
+    levels: &[f64],
+) -> Result<Vec<Choice>, CalibrateError> {
+    check_bootstraps(&curve, Method::Anchored)?;
+    let omegas = curve.omegas();
+    let mut choices = Vec::new();
     for &level in levels {
         if curve.is_empty(level) {
-            answers.push(question.no_answer(Method::Anchored, level, Flag::NoEvidence));
+            choices.push(Choice::none(Flag::NoEvidence));
             continue;
         }
         let (omega, coverage, se) = crossing(&mut curve, omegas, level);
         curve.survey(level);
-        let mut answer = question.finish_on_grid(Method::Anchored, level, omega);
-        (answer.coverage, answer.coverage_se) = (Some(coverage), Some(se));
-        from_curve(question, &mut curve, Design::Full, &mut answer);
-        answers.push(answer);
+        choices.push(from_curve(&mut curve, level, omega, (coverage, se)));
     }
-    Ok(answers)
+    Ok(choices)
 }
 
 /// ω̂ with the coverage there and its standard error.

@@ -35,7 +35,7 @@ pub(super) fn answer(
         (answer.lower, answer.upper) = law.interval(level);
         answer.limits_se = Some(law.standard_error_of_limits(level));
         answer.law = "bootstrap percentiles".to_owned();
-        from_resamples(table, Design::Full, 0, &mut answer);
+        from_resamples(question, Design::Full, 0, &mut answer.flags);
         if !first_fit_converged(table) {
             answer.flags.push(Flag::UnconvergedFits { share: 1.0 });
         }

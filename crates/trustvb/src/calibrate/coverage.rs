@@ -1,9 +1,7 @@
 //! The coverage curve of a functional: how often replicates' intervals hold a checked value, by ω.
 
-use super::Question;
-use crate::backend::Job;
+use super::evidence::{Evidence, Target};
 use crate::resample::Design;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,21 +16,12 @@ pub struct CurvePoint {
     pub se: f64,
 }
 
-/// Which value the replicates' intervals are checked against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    /// The plug-in value of the design's replicate 0 at the same ω.
-    SameOmega,
-    /// The plug-in value of the design's replicate 0 at ω = 1.
-    Anchor,
-}
-
 /// A curve that is evaluated where it is needed, for all levels at once.
 ///
 /// A value is in the central `1−a` interval iff its CDF value `u` is in `[a/2, 1−a/2]` (see
 /// [`Law::place`](super::Law::place)); `u` per replicate is all that is kept.
 pub struct CoverageCurve<'a> {
-    question: &'a Question<'a>,
+    evidence: &'a dyn Evidence,
     design: Design,
     target: Target,
     /// CDF values of the usable replicates, by grid point.
@@ -40,22 +29,30 @@ pub struct CoverageCurve<'a> {
 }
 
 impl<'a> CoverageCurve<'a> {
-    pub(super) fn new(question: &'a Question<'a>, design: Design, target: Target) -> Self {
-        CoverageCurve { question, design, target, known: BTreeMap::new() }
+    pub(super) fn new(evidence: &'a dyn Evidence, design: Design, target: Target) -> Self {
+        CoverageCurve { evidence, design, target, known: BTreeMap::new() }
+    }
+
+    pub(super) fn evidence(&self) -> &'a dyn Evidence {
+        self.evidence
+    }
+
+    pub(super) fn design(&self) -> Design {
+        self.design
+    }
+
+    pub(super) fn omegas(&self) -> &'a [f64] {
+        self.evidence.omegas()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.question.table.omegas().len()
-    }
-
-    pub(super) fn bootstraps(&self) -> usize {
-        self.question.table.bootstraps(self.design).count()
+        self.omegas().len()
     }
 
     /// Coverage at grid point `i`, with its standard error; NaN when no replicate is usable there.
     pub(super) fn at(&mut self, i: usize, level: f64) -> (f64, f64) {
-        let (question, design, target) = (self.question, self.design, self.target);
-        let u = self.known.entry(i).or_insert_with(|| evaluate(question, design, target, i));
+        let (evidence, design, target) = (self.evidence, self.design, self.target);
+        let u = self.known.entry(i).or_insert_with(|| evidence.places(design, target, i));
         let tail = 0.5 * (1.0 - level);
         let inside = u.iter().filter(|u| (tail..=1.0 - tail).contains(*u)).count();
         let n = u.len() as f64;
@@ -73,25 +70,20 @@ impl<'a> CoverageCurve<'a> {
         self.known.keys().copied().collect()
     }
 
-    /// Whether the table has the fits that bootstraps are checked against.
-    pub(super) fn has_checked_fit(&self) -> bool {
-        self.question.table.path(Job { design: self.design, replicate: 0 }).is_some()
-    }
-
     /// The points evaluated so far.
     pub(super) fn points(&mut self, level: f64) -> Vec<CurvePoint> {
         self.evaluated()
             .into_iter()
             .map(|i| {
                 let (coverage, se) = self.at(i, level);
-                CurvePoint { omega: self.question.table.omegas()[i], coverage, se }
+                CurvePoint { omega: self.omegas()[i], coverage, se }
             })
             .collect()
     }
 
     /// Whether every further point takes draws for every replicate.
     pub(super) fn is_costly(&self) -> bool {
-        !self.question.law.is_exact()
+        self.evidence.is_costly()
     }
 
     /// Every so many grid points, so that about two dozen span the grid.
@@ -149,22 +141,4 @@ impl<'a> CoverageCurve<'a> {
         }
         false
     }
-}
-
-fn evaluate(question: &Question<'_>, design: Design, target: Target, i: usize) -> Vec<f64> {
-    let table = question.table;
-    let at = match target {
-        Target::SameOmega => i,
-        Target::Anchor => 0,
-    };
-    let Some(checked) = table.zeroth(design, at) else { return Vec::new() };
-    let value = question.part.plug_in(checked);
-    let paths: Vec<_> = table.bootstraps(design).collect();
-    paths
-        .into_par_iter()
-        .with_min_len(16)
-        .filter_map(|path| table.parameters(path, i))
-        .map(|parameters| question.law.place(parameters, value))
-        .filter(|u| !u.is_nan())
-        .collect()
 }

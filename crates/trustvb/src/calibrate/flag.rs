@@ -1,6 +1,6 @@
 //! What to know before trusting an interval, as a name for programs and a sentence for people.
 
-use super::{Answer, CoverageCurve, Method, Question};
+use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
 use crate::fit::{StatusCode, match_components};
 use crate::posterior::Posterior;
 use crate::resample::Design;
@@ -171,63 +171,56 @@ fn percent(share: f64) -> String {
 /// Fewer bootstraps than this make the coverage at 95% uncertain by more than 1.5 points.
 const ENOUGH_BOOTSTRAPS: usize = 200;
 
-/// Remarks on an answer that rests on a coverage curve.
+/// A choice that rests on a coverage curve, with the remarks that the curve calls for.
 pub(super) fn from_curve(
-    question: &Question<'_>,
     curve: &mut CoverageCurve<'_>,
-    design: Design,
-    answer: &mut Answer,
-) {
-    let table = question.table;
-    let level = answer.level;
-    let omegas = table.omegas();
-    let i = omegas.iter().position(|&w| w <= answer.omega * (1.0 + 1e-12)).unwrap_or(0);
-    if answer.omega == 1.0 && curve.at(0, level).0 >= level {
-        answer.flags.push(Flag::AtOmegaOne);
+    level: f64,
+    omega: f64,
+    (coverage, se): (f64, f64),
+) -> Choice {
+    let mut flags = Vec::new();
+    let (evidence, design, omegas) = (curve.evidence(), curve.design(), curve.omegas());
+    let i = omegas.iter().position(|&w| w <= omega * (1.0 + 1e-12)).unwrap_or(0);
+    if omega == 1.0 && curve.at(0, level).0 >= level {
+        flags.push(Flag::AtOmegaOne);
     }
-    if i == omegas.len() - 1 && omegas.len() > 1 && answer.omega <= omegas[i] {
-        answer.flags.push(Flag::AtGridEdge);
+    if i == omegas.len() - 1 && omegas.len() > 1 && omega <= omegas[i] {
+        flags.push(Flag::AtGridEdge);
     }
     let points = curve.points(level);
     let highest = points.iter().map(|p| p.coverage).fold(0.0, f64::max);
     if highest < level {
-        answer.flags.push(Flag::NeverReachesLevel { highest });
+        flags.push(Flag::NeverReachesLevel { highest });
     }
     if curve.falls_again(level) {
-        answer.flags.push(Flag::NotMonotone);
+        flags.push(Flag::NotMonotone);
     }
-    from_resamples(table, design, i, answer);
-    answer.curve = points;
+    from_resamples(evidence, design, i, &mut flags);
+    Choice { omega, coverage: Some(coverage), coverage_se: Some(se), flags, curve: points }
 }
 
 /// Remarks on the bootstraps of a design at grid point `i`.
-pub(super) fn from_resamples(table: &TvbTable, design: Design, i: usize, answer: &mut Answer) {
-    let unconverged = unconverged(table, design, i);
+pub(super) fn from_resamples(
+    evidence: &dyn Evidence,
+    design: Design,
+    i: usize,
+    flags: &mut Vec<Flag>,
+) {
+    let unconverged = evidence.unconverged(design, i);
     if unconverged > 0.0 {
-        answer.flags.push(Flag::UnconvergedFits { share: unconverged });
+        flags.push(Flag::UnconvergedFits { share: unconverged });
     }
-    let unstable = mismatched(table, design, i);
+    let unstable = evidence.mismatched(design, i);
     if unstable > 0.05 {
-        answer.flags.push(Flag::ComponentsUnstable { share: unstable });
+        flags.push(Flag::ComponentsUnstable { share: unstable });
     }
-    let bootstraps = table.bootstraps(design).count();
+    let (bootstraps, expected) = evidence.bootstraps(design);
     if bootstraps < ENOUGH_BOOTSTRAPS {
-        answer.flags.push(Flag::FewBootstraps { bootstraps });
+        flags.push(Flag::FewBootstraps { bootstraps });
     }
-    let expected = table.manifest().replicates.of(design) as usize;
     if bootstraps < expected {
-        answer.flags.push(Flag::IncompleteTable { found: bootstraps, expected });
+        flags.push(Flag::IncompleteTable { found: bootstraps, expected });
     }
-}
-
-/// Share of replicates at grid point `i` whose fit did not converge or failed.
-fn unconverged(table: &TvbTable, design: Design, i: usize) -> f64 {
-    let (mut bad, mut all) = (0u32, 0u32);
-    for path in table.bootstraps(design) {
-        all += 1;
-        bad += u32::from(!matches!(path.status[i], StatusCode::Converged | StatusCode::Stalled));
-    }
-    f64::from(bad) / f64::from(all.max(1))
 }
 
 /// Remarks on what the full data alone show.
@@ -249,7 +242,7 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
 }
 
 /// Share of replicates in which another numbering of the components would fit the full data better.
-fn mismatched(table: &TvbTable, design: Design, i: usize) -> f64 {
+pub(super) fn mismatched(table: &TvbTable, design: Design, i: usize) -> f64 {
     let Some(full) = table.zeroth(Design::Full, i) else { return 0.0 };
     let full = Posterior::new(table.layout().clone(), full.to_vec());
     let (mut bad, mut all) = (0u32, 0u32);

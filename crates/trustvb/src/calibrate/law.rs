@@ -55,15 +55,7 @@ impl<'a> Law<'a> {
                 law.cdf(parameters, unstretch(&law.marginal(parameters), law, parameters, v))
             }
             Some(law) => law.cdf(parameters, v),
-            None => {
-                let law = self.sample(parameters, self.draws);
-                let (n, up_to) = (law.sorted().len() as f64, law.cdf(v));
-                if up_to.is_nan() {
-                    return up_to;
-                }
-                let below = law.sorted().partition_point(|&x| x < v) as f64 / n;
-                0.5_f64.clamp(below, up_to)
-            }
+            None => self.sample(parameters, self.draws).place(v),
         }
     }
 

@@ -8,6 +8,7 @@ mod analytic;
 mod anchored;
 mod bootstrap;
 mod coverage;
+mod evidence;
 mod flag;
 mod gpc;
 mod law;
@@ -16,15 +17,19 @@ mod tvb;
 mod vb;
 
 pub use coverage::{CoverageCurve, CurvePoint};
+pub use evidence::{Choice, Evidence, GivenEvidence, Places, Target, choose};
 pub use flag::Flag;
 pub(crate) use flag::compare_methods;
 pub use law::Law;
 
+use crate::backend::Job;
+use crate::fit::StatusCode;
 use crate::functional::Part;
 use crate::model::{Model, ModelError};
 use crate::posterior::Posterior;
 use crate::resample::Design;
 use crate::table::TvbTable;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The calibrators.
@@ -75,6 +80,24 @@ impl Method {
     /// The method of that name.
     pub fn from_name(name: &str) -> Option<Method> {
         Method::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// Those that run when none are named.
+    pub fn usual(published: bool) -> &'static [Method] {
+        if published {
+            &[Method::Vb, Method::Tvb]
+        } else {
+            &[Method::Vb, Method::Tvb, Method::Anchored, Method::Analytic]
+        }
+    }
+
+    /// Whether a table has what it needs.
+    pub fn is_possible(self, table: &TvbTable) -> bool {
+        match (self, self.design()) {
+            (Method::Vb, _) => true,
+            (_, Some(design)) => table.bootstraps(design).next().is_some(),
+            (_, None) => table.data().is_some() && !table.manifest().published_intervals,
+        }
     }
 
     /// The design whose bootstraps it needs in the table.
@@ -142,6 +165,12 @@ pub enum CalibrateError {
         /// How to get it.
         remedy: &'static str,
     },
+    /// A method that makes fits of its own.
+    #[error(
+        "{0} needs more of a model of this library than evidence about coverage; use anchored, \
+         gpc or tvb"
+    )]
+    NeedsModel(&'static str),
     /// A level outside (0, 1).
     #[error("the level {0} is not between 0 and 1; 0.95 asks for a 95% interval")]
     Level(f64),
@@ -231,6 +260,90 @@ impl<'a> Calibrator<'a> {
         compare_methods(&mut answers);
         Ok(answers)
     }
+
+    /// The coverage curve that `method` looks at, at every `step`-th point of the grid and its last; for
+    /// `vb` and `bootstrap`, which look at none, that of `anchored`.
+    pub fn curve(
+        &self,
+        part: &Part,
+        method: Method,
+        level: f64,
+        step: usize,
+    ) -> Result<Vec<CurvePoint>, CalibrateError> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(CalibrateError::Level(level));
+        }
+        let (design, target) = match method {
+            Method::Tvb => (Design::Split, Target::SameOmega),
+            Method::Gpc => (Design::Full, Target::SameOmega),
+            Method::Vb | Method::Bootstrap | Method::Anchored => (Design::Full, Target::Anchor),
+            Method::TvbSequential | Method::Analytic => {
+                let answers = self.answer(part, &[method], &[level])?;
+                return Ok(answers.into_iter().flat_map(|answer| answer.curve).collect());
+            }
+        };
+        let question = Question::new(self, part)?;
+        let mut curve = CoverageCurve::new(&question, design, target);
+        tvb::check_bootstraps(&curve, method)?;
+        for i in (0..curve.len()).step_by(step.max(1)).chain([curve.len() - 1]) {
+            curve.at(i, level);
+        }
+        Ok(curve.points(level))
+    }
+}
+
+impl Evidence for Question<'_> {
+    fn omegas(&self) -> &[f64] {
+        self.table.omegas()
+    }
+
+    fn places(&self, design: Design, target: Target, i: usize) -> Vec<f64> {
+        let at = match target {
+            Target::SameOmega => i,
+            Target::Anchor => 0,
+        };
+        let Some(checked) = self.table.zeroth(design, at) else { return Vec::new() };
+        let value = self.part.plug_in(checked);
+        let paths: Vec<_> = self.table.bootstraps(design).collect();
+        paths
+            .into_par_iter()
+            .with_min_len(16)
+            .filter_map(|path| self.table.parameters(path, i))
+            .map(|parameters| self.law.place(parameters, value))
+            .filter(|u| !u.is_nan())
+            .collect()
+    }
+
+    fn bootstraps(&self, design: Design) -> (usize, usize) {
+        let expected = self.table.manifest().replicates.of(design) as usize;
+        (self.table.bootstraps(design).count(), expected)
+    }
+
+    fn has_checked_fit(&self, design: Design) -> bool {
+        self.table.path(Job { design, replicate: 0 }).is_some()
+    }
+
+    fn unconverged(&self, design: Design, i: usize) -> f64 {
+        let (mut bad, mut all) = (0u32, 0u32);
+        for path in self.table.bootstraps(design) {
+            all += 1;
+            bad +=
+                u32::from(!matches!(path.status[i], StatusCode::Converged | StatusCode::Stalled));
+        }
+        f64::from(bad) / f64::from(all.max(1))
+    }
+
+    fn mismatched(&self, design: Design, i: usize) -> f64 {
+        flag::mismatched(self.table, design, i)
+    }
+
+    fn is_costly(&self) -> bool {
+        !self.law.is_exact()
+    }
+
+    fn searches_whole_grid(&self) -> bool {
+        self.table.manifest().published_intervals
+    }
 }
 
 /// One functional asked of one table, with what all methods share.
@@ -301,6 +414,27 @@ impl<'a> Question<'a> {
             posterior: posterior.clone(),
             law: self.law.describe(),
         }
+    }
+
+    /// Answers of a method that needs only the evidence in the table.
+    fn choose(&self, method: Method, levels: &[f64]) -> Result<Vec<Answer>, CalibrateError> {
+        let choices = choose(self, method, levels)?;
+        let answers = choices.into_iter().zip(levels).map(|(choice, &level)| {
+            let mut answer = match method {
+                _ if choice.omega.is_nan() => {
+                    let mut answer = self.finish(method, level, f64::NAN, &self.first);
+                    (answer.lower, answer.upper, answer.limits_se) = (f64::NAN, f64::NAN, None);
+                    answer
+                }
+                Method::Vb => self.finish(method, level, choice.omega, &self.first),
+                _ => self.finish_on_grid(method, level, choice.omega),
+            };
+            (answer.coverage, answer.coverage_se) = (choice.coverage, choice.coverage_se);
+            answer.flags.extend(choice.flags);
+            answer.curve = choice.curve;
+            answer
+        });
+        Ok(answers.collect())
     }
 
     /// An answer without an interval, and why.

@@ -5,7 +5,8 @@
 //! searched, and the answer can land beyond a second crossing where the prior has taken over;
 //! otherwise only down to one grid step past the first crossing.
 
-use super::coverage::{CoverageCurve, Target};
+use super::coverage::CoverageCurve;
+use super::evidence::Choice;
 use super::flag::{Flag, from_curve};
 use super::{Answer, CalibrateError, Method, Question};
 use crate::resample::Design;
@@ -14,23 +15,21 @@ pub(super) fn answer(
     question: &Question<'_>,
     levels: &[f64],
 ) -> Result<Vec<Answer>, CalibrateError> {
-    search(question, levels, Method::Tvb, Design::Split)
+    question.choose(Method::Tvb, levels)
 }
 
 /// The grid search, for `tvb` and `gpc`.
 pub(super) fn search(
-    question: &Question<'_>,
+    mut curve: CoverageCurve<'_>,
     levels: &[f64],
     method: Method,
-    design: Design,
-) -> Result<Vec<Answer>, CalibrateError> {
-    let mut curve = CoverageCurve::new(question, design, Target::SameOmega);
-    check_bootstraps(&curve, method, design)?;
-    let whole_grid = question.table.manifest().published_intervals;
-    let mut answers = Vec::new();
+) -> Result<Vec<Choice>, CalibrateError> {
+    check_bootstraps(&curve, method)?;
+    let whole_grid = curve.evidence().searches_whole_grid();
+    let mut choices = Vec::new();
     for &level in levels {
         if curve.is_empty(level) {
-            answers.push(question.no_answer(method, level, Flag::NoEvidence));
+            choices.push(Choice::none(Flag::NoEvidence));
             continue;
         }
         let last = curve.len() - 1;
@@ -50,13 +49,11 @@ pub(super) fn search(
             }
         };
         curve.survey(level);
-        let mut answer = question.finish_on_grid(method, level, question.table.omegas()[best]);
-        let (coverage, se) = curve.at(best, level);
-        (answer.coverage, answer.coverage_se) = (Some(coverage), Some(se));
-        from_curve(question, &mut curve, design, &mut answer);
-        answers.push(answer);
+        let found = curve.at(best, level);
+        let omega = curve.omegas()[best];
+        choices.push(from_curve(&mut curve, level, omega, found));
     }
-    Ok(answers)
+    Ok(choices)
 }
 
 /// The grid point among `points` (from large ω to small) with coverage nearest to the level, the
@@ -77,9 +74,9 @@ fn nearest(
 pub(super) fn check_bootstraps(
     curve: &CoverageCurve<'_>,
     method: Method,
-    design: Design,
 ) -> Result<(), CalibrateError> {
-    if curve.bootstraps() > 0 && curve.has_checked_fit() {
+    let (evidence, design) = (curve.evidence(), curve.design());
+    if evidence.bootstraps(design).0 > 0 && evidence.has_checked_fit(design) {
         return Ok(());
     }
     Err(missing(method, design))

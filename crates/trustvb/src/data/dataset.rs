@@ -8,7 +8,7 @@ use super::read::ReadOptions;
 use super::select::{check_names, resolve, select};
 
 /// What messages call data that came from no file.
-const IN_MEMORY: &str = "the data";
+pub(super) const IN_MEMORY: &str = "the data";
 
 /// At least one row of at least one finite numeric column; names are distinct and not empty.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::dataset::Dataset;
+use super::dataset::{Dataset, IN_MEMORY, check_columns};
 use super::error::DataError;
 use super::missing::RowUnit;
 use super::select::resolve;
@@ -15,6 +15,12 @@ pub struct TextColumn {
 }
 
 impl TextColumn {
+    /// From one text per row; `None` when there are more distinct texts than codes.
+    pub fn from_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<TextColumn> {
+        let mut builder = TextBuilder::default();
+        texts.into_iter().all(|text| builder.push(text)).then(|| builder.finish())
+    }
+
     /// One code per row, an index into [`levels`](Self::levels).
     pub fn codes(&self) -> &[u32] {
         &self.codes
@@ -143,6 +149,35 @@ impl Frame {
         let (names, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         debug_assert!(columns.iter().all(|column| column.len() == rows.n_rows));
         Frame { source: source.to_owned(), unit, names, columns, rows, dropped }
+    }
+
+    /// Checks columns that are already in memory: names, lengths, and that numbers are finite.
+    pub fn from_columns(columns: Vec<(String, Column)>) -> Result<Frame, DataError> {
+        let (mut names, mut numbers, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, column) in columns {
+            names.push(name);
+            let (values, text) = match column {
+                Column::Numeric(values) => (values, None),
+                Column::Text(text) => (vec![0.0; text.codes.len()], Some(text)),
+            };
+            numbers.push(values);
+            texts.push(text);
+        }
+        let names = check_columns(names, &numbers)?;
+        let n_rows = numbers[0].len();
+        let columns = numbers
+            .into_iter()
+            .zip(texts)
+            .map(|(values, text)| text.map_or(Column::Numeric(values), Column::Text))
+            .collect();
+        Ok(Frame {
+            source: IN_MEMORY.to_owned(),
+            unit: RowUnit::Row,
+            names,
+            columns,
+            rows: RowNumbers { n_rows, runs: vec![(0, 1)] },
+            dropped: Vec::new(),
+        })
     }
 
     /// The file, as messages name it.

@@ -46,11 +46,7 @@ impl Draws {
     ) -> Draws {
         let mut wanted = vec![false; draw_offsets(layout).last().copied().unwrap_or(0)];
         for part in parts {
-            part.slots(|slot| {
-                if let Some(slot) = wanted.get_mut(slot) {
-                    *slot = true;
-                }
-            });
+            part.mark(&mut wanted);
         }
         Draws::fill(layout, parameters, seed, count, |range| wanted[range].contains(&true))
     }
@@ -90,6 +86,41 @@ impl Draws {
         Draws { values, width }
     }
 
+    /// The posterior mean as if it were a draw, with `E[Σ]` for `Σ`; NaN where a mean does not exist.
+    pub fn posterior_mean(layout: &Layout, parameters: &[f64]) -> Draws {
+        let offsets = draw_offsets(layout);
+        let width = offsets.last().copied().unwrap_or(0);
+        let mut values = vec![f64::NAN; width];
+        for (block, &start) in layout.blocks.iter().zip(&offsets) {
+            let (size, len) = (block.family.parameters(block.dim), draw_len(block));
+            for copy in 0..block.copies {
+                let own = &parameters[block.offset + copy * size..block.offset + (copy + 1) * size];
+                mean_of_copy(
+                    block.family,
+                    block.dim,
+                    own,
+                    &mut values[start + copy * len..start + (copy + 1) * len],
+                );
+            }
+        }
+        Draws { values, width }
+    }
+
+    /// The values of one block: for each draw its copies one after the other, `π`; `μ` and the lower
+    /// triangle of `Σ`; `β`; or `τ`. Returns how many numbers a copy has.
+    pub fn block<'a>(
+        &'a self,
+        layout: &Layout,
+        name: &str,
+    ) -> Option<(usize, impl Iterator<Item = &'a [f64]>)> {
+        let number = layout.blocks.iter().position(|block| block.name == name)?;
+        let block = &layout.blocks[number];
+        let (start, len) = (draw_offsets(layout)[number], draw_len(block));
+        let all = start..start + block.copies * len;
+        let width = self.width.max(1);
+        Some((len, self.values.chunks_exact(width).map(move |draw| &draw[all.clone()])))
+    }
+
     /// Number of draws.
     pub fn len(&self) -> usize {
         self.values.len().checked_div(self.width).unwrap_or(0)
@@ -107,12 +138,27 @@ impl Draws {
 
     /// A functional at every draw, in their order.
     pub fn values(&self, part: &Part) -> Vec<f64> {
-        self.iter().map(|draw| part.evaluate(&draw)).collect()
+        part.values(self)
     }
 
     /// The law of a functional, as far as these draws show it.
     pub fn law(&self, part: &Part) -> super::SampledLaw {
         super::SampledLaw::new(self.values(part))
+    }
+}
+
+fn mean_of_copy(family: Family, dim: usize, parameters: &[f64], out: &mut [f64]) {
+    match family {
+        Family::Dirichlet => out.copy_from_slice(&Dirichlet::new(parameters).mean()),
+        Family::MvNormal => out.copy_from_slice(MvNormal::new(dim, parameters).mean()),
+        Family::Gamma => out[0] = parameters[0] / parameters[1],
+        Family::NormalWishart => {
+            let block = NormalWishart::new(dim, parameters);
+            out[..dim].copy_from_slice(block.mean());
+            if let Some(covariance) = block.mean_covariance() {
+                out[dim..].copy_from_slice(&covariance);
+            }
+        }
     }
 }
 

@@ -58,6 +58,8 @@ pub use sampled::SampledLaw;
 
 use crate::posterior::Layout;
 use evaluate::{Node, posterior_mean};
+use std::fmt;
+use std::sync::Arc;
 
 /// The natural range of a functional, which suggests the scale on which to treat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +72,31 @@ pub enum Range {
     Unit,
 }
 
+/// A functional that is code: its value at every draw, in their order.
+pub type DrawFunction = dyn Fn(&Draws) -> Vec<f64> + Send + Sync;
+
+/// What gives a part its values.
+#[derive(Clone)]
+enum Source {
+    Expression(Node),
+    Function { function: Arc<DrawFunction>, layout: Arc<Layout> },
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Expression(node) => node.fmt(f),
+            Source::Function { .. } => f.write_str("Function"),
+        }
+    }
+}
+
 /// One scalar of a functional.
 #[derive(Clone, Debug)]
 pub struct Part {
     name: String,
     label: String,
-    node: Node,
+    source: Source,
     exact: Option<ExactLaw>,
     range: Range,
 }
@@ -94,7 +115,13 @@ impl Part {
     /// `h` at the posterior mean of its elements, with `E[Σ] = W^-1/(ν−p−1)` behind `sigma`, `sd` and
     /// `cor`; NaN where that does not exist.
     pub fn plug_in(&self, parameters: &[f64]) -> f64 {
-        self.node.evaluate(&|atom| posterior_mean(atom, parameters))
+        match &self.source {
+            Source::Expression(node) => node.evaluate(&|atom| posterior_mean(atom, parameters)),
+            Source::Function { function, layout } => {
+                let values = function(&Draws::posterior_mean(layout, parameters));
+                values.first().copied().unwrap_or(f64::NAN)
+            }
+        }
     }
 
     /// Its exact law, if there is a known one.
@@ -107,14 +134,26 @@ impl Part {
         self.range
     }
 
-    /// `h` at one draw.
-    pub fn evaluate(&self, draw: &Draw<'_>) -> f64 {
-        self.node.evaluate(&|atom| draw.value(atom.slot))
+    /// `h` at every draw, in their order.
+    fn values(&self, draws: &Draws) -> Vec<f64> {
+        match &self.source {
+            Source::Expression(node) => {
+                draws.iter().map(|draw| node.evaluate(&|atom| draw.value(atom.slot))).collect()
+            }
+            Source::Function { function, .. } => function(draws),
+        }
     }
 
-    /// Calls `visit` with the place in a draw of every element that it uses.
-    fn slots(&self, mut visit: impl FnMut(usize)) {
-        self.node.atoms(&mut |atom| visit(atom.slot));
+    /// Marks in `wanted` the place in a draw of every element that it uses.
+    fn mark(&self, wanted: &mut [bool]) {
+        match &self.source {
+            Source::Expression(node) => node.atoms(&mut |atom| {
+                if let Some(slot) = wanted.get_mut(atom.slot) {
+                    *slot = true;
+                }
+            }),
+            Source::Function { .. } => wanted.fill(true),
+        }
     }
 }
 
@@ -150,10 +189,27 @@ impl Functional {
                 name,
                 exact: find::find(&form),
                 range,
-                node: element.node,
+                source: Source::Expression(element.node),
             });
         }
         Ok(Functional { text: text.to_owned(), parts })
+    }
+
+    /// A functional that is code, for posteriors with this layout. Nothing is known of its law, so it
+    /// is evaluated at draws, batch by batch; `function` returns as many values as there are draws.
+    pub fn from_function(
+        name: &str,
+        layout: &Arc<Layout>,
+        function: Arc<DrawFunction>,
+    ) -> Functional {
+        let part = Part {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            source: Source::Function { function, layout: layout.clone() },
+            exact: None,
+            range: Range::Real,
+        };
+        Functional { text: name.to_owned(), parts: vec![part] }
     }
 
     /// The text as typed.

@@ -41,6 +41,17 @@ impl SampledLaw {
         self.sorted.partition_point(|&x| x <= v) as f64 / self.sorted.len() as f64
     }
 
+    /// Where `v` lies: its distribution function, and at a value that occurs the number between
+    /// `P(h < v)` and `P(h ≤ v)` that is nearest to ½.
+    pub fn place(&self, v: f64) -> f64 {
+        let up_to = self.cdf(v);
+        if up_to.is_nan() {
+            return up_to;
+        }
+        let below = self.sorted.partition_point(|&x| x < v) as f64 / self.sorted.len() as f64;
+        0.5_f64.clamp(below, up_to)
+    }
+
     /// The `p`-quantile, linear between order statistics; NaN without values or outside [0, 1].
     pub fn quantile(&self, p: f64) -> f64 {
         if !(0.0..=1.0).contains(&p) {

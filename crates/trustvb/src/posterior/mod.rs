@@ -19,8 +19,8 @@ pub(crate) use dirichlet::SymmetricDirichlet;
 pub use gamma::Gamma;
 pub use marginal::Marginal;
 pub use mv_normal::MvNormal;
-pub(crate) use normal_wishart::NormalWishartKl;
 pub use normal_wishart::{NormalWishart, NormalWishartDraw};
+pub(crate) use normal_wishart::{NormalWishartKl, multi_digamma};
 
 use crate::linalg::packed_len;
 use serde::{Deserialize, Serialize};

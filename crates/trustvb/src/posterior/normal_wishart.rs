@@ -146,7 +146,7 @@ impl<'a> NormalWishart<'a> {
 }
 
 /// `Σ_{j=1..p} ψ((ν+1−j)/2)`.
-fn multi_digamma(p: usize, nu: f64) -> f64 {
+pub(crate) fn multi_digamma(p: usize, nu: f64) -> f64 {
     (0..p).map(|j| digamma(0.5 * (nu - j as f64))).sum()
 }
 

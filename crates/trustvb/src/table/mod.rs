@@ -11,12 +11,14 @@ mod disk;
 mod manifest;
 #[cfg(feature = "parquet")]
 mod parts;
+mod plan;
 
 pub use build::{BuildError, Watch, build};
 #[cfg(feature = "parquet")]
 pub use disk::{Shard, TableError, TableInfo, build_on_disk, claim, info, merge, open, save};
 pub(crate) use manifest::first_difference;
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
+pub use plan::{Plan, PlanError, STARTS, TABLE_TOLERANCE};
 
 use crate::backend::Job;
 use crate::fit::{PathFits, StatusCode};

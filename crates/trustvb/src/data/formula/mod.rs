@@ -119,10 +119,16 @@ impl Formula {
         }
     }
 
-    /// Computes response, design and groups from a frame.
-    pub fn apply(&self, frame: &Frame) -> Result<Grouped, DataError> {
+    /// The columns that the response is computed from.
+    pub fn response_columns(&self) -> Vec<String> {
+        let mut columns = Vec::new();
+        self.response.expression.columns(&mut columns);
+        columns
+    }
+
+    /// Names and columns of the design alone, from a frame that need not hold a response.
+    pub fn design(&self, frame: &Frame) -> Result<(Vec<String>, Vec<Vec<f64>>), DataError> {
         let (intercept, terms) = self.expand(frame);
-        let file = frame.source().to_owned();
         let mut names = Vec::with_capacity(terms.len() + 1);
         let mut design = Vec::with_capacity(terms.len() + 1);
         if intercept {
@@ -147,8 +153,16 @@ impl Formula {
             design.push(values);
         }
         if design.is_empty() {
+            let file = frame.source().to_owned();
             return Err(DataError::NoColumns { file, n_columns: frame.n_columns() });
         }
+        Ok((names, design))
+    }
+
+    /// Computes response, design and groups from a frame.
+    pub fn apply(&self, frame: &Frame) -> Result<Grouped, DataError> {
+        let (names, design) = self.design(frame)?;
+        let file = frame.source().to_owned();
         let response = self.response.expression.evaluate(frame)?;
         check_finite(&response, &self.response.label, frame)?;
         let (groups, labels) = match &self.group {

@@ -1,0 +1,36 @@
+"""Variational Bayes with intervals whose coverage can be believed.
+
+>>> import trustvb
+>>> model = trustvb.GaussianMixture(n_components=2).fit(trustvb.load_faithful())
+>>> model.intervals(["pi[1]", "mu[1,waiting] - mu[2,waiting]"], method="anchored")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from ._demo import demo, load_faithful
+from ._draws import Draws
+from ._messages import CalibrationWarning, ConvergenceWarning, FitFailed
+from ._mixture import GaussianMixture
+from ._native import TrustvbError, __version__
+from ._outside import Calibration, Fit, calibrate, resample_weights
+from ._regression import MixtureRegression
+from ._table import Table, open_table
+
+__all__ = [
+    "Calibration",
+    "CalibrationWarning",
+    "ConvergenceWarning",
+    "Draws",
+    "Fit",
+    "FitFailed",
+    "GaussianMixture",
+    "MixtureRegression",
+    "Table",
+    "TrustvbError",
+    "__version__",
+    "calibrate",
+    "demo",
+    "load_faithful",
+    "open_table",
+    "resample_weights",
+]

@@ -1,0 +1,143 @@
+"""Posterior draws as ArviZ takes them: InferenceData before 1.0, DataTree from then on."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _ask, _native
+
+if TYPE_CHECKING:
+    from ._table import Table
+
+Arrays = dict[str, "NDArray[np.float64]"]
+
+_DIMS: dict[str, list[str]] = {
+    "pi": ["component"],
+    "mu": ["component", "column"],
+    "sigma": ["component", "column", "column_"],
+    "beta": ["component", "term"],
+    "tau": ["component"],
+    "noise": ["component"],
+}
+
+
+def to_arviz(
+    table: Table,
+    h: Any = None,
+    *,
+    omega: float | None = None,
+    level: float = 0.95,
+    method: str = "anchored",
+    draws: int = 1000,
+    chains: int = 4,
+    trace: NDArray[np.float64] | None = None,
+) -> Any:
+    try:
+        import arviz
+    except ImportError as error:
+        raise ImportError("this needs ArviZ: pip install 'trustvb[arviz]'") from error
+    n = _ask.whole("draws", draws) * _ask.whole("chains", chains)
+    manifest = table.manifest
+    (level,) = _ask.levels(level)
+    if omega is not None:
+        posterior: Arrays = dict(table.draws(omega, n)) if h is None else table.sample(h, omega, n)
+        rows: list[dict[str, Any]] = []
+    else:
+        rows = table._answers(h, level, method, 500)
+        posterior = _at_own_omega(table, h, rows, n)
+    posterior = {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in posterior.items()}
+    dims = {name: _DIMS[name] for name in posterior if name in _DIMS and posterior[name].ndim > 2}
+    names = manifest["layout"]["coordinates"]
+    numbers = list(range(1, manifest["layout"]["n_components"] + 1))
+    every = {"component": numbers, "column": names, "column_": names, "term": names}
+    used = {dim for of in dims.values() for dim in of}
+    coords = {dim: values for dim, values in every.items() if dim in used}
+    attributes = {
+        "inference_library": "trustvb",
+        "inference_library_version": _native.__version__,
+        "model": manifest["model"]["name"],
+        "seed": manifest["seed"],
+        "data_hash": manifest["data_hash"],
+        "omega": float("nan") if omega is None else float(omega),
+        "method": method if omega is None else "none",
+        "level": level,
+        "omegas": json.dumps({row["functional"]: row["omega"] for row in rows}),
+        "draws_are": "independent",
+    }
+    extra = _calibration(rows, trace)
+    if _version(arviz) < (1, 0):
+        return _inference_data(arviz, posterior, dims, coords, attributes, extra)
+    return _data_tree(arviz, posterior, dims, coords, attributes, extra)
+
+
+def _at_own_omega(table: Table, h: Any, rows: list[dict[str, Any]], n: int) -> Arrays:
+    """Each quantity at its own ω̂. Weights, means and coefficients go into arrays when all are there."""
+    asked = {name: f for name, f in (a for a in _ask.functionals(h) if not isinstance(a, str))}
+    found: Arrays = {}
+    for row in rows:
+        if not np.isfinite(row["omega"]):
+            raise ValueError(f"{row['functional']} has no calibrated ω; give omega, or another method")
+        least = float(table.omegas[-1])
+        where = max(row["omega"], least)
+        name = row["functional"]
+        if name in asked:
+            sampled = table._native.sample([(name, asked[name])], where, n)
+        else:
+            text = name.split(" [")[0] if " [" in name else name
+            sampled = table._native.sample([text], where, n)
+        found[name] = dict(sampled)[name]
+    if h is not None:
+        return found
+    k = table.manifest["layout"]["n_components"]
+    p = len(table.manifest["layout"]["coordinates"])
+    wide = "mu" if "mu[1,1]" in found else "beta"
+    weights = np.stack([found[f"pi[{i + 1}]"] for i in range(k)], axis=-1)
+    means = np.stack(
+        [np.stack([found[f"{wide}[{i + 1},{j + 1}]"] for j in range(p)], -1) for i in range(k)], 1
+    )
+    return {"pi": weights, wide: means}
+
+
+def _calibration(rows: list[dict[str, Any]], trace: NDArray[np.float64] | None) -> Any:
+    import xarray
+
+    variables: dict[str, Any] = {}
+    if rows:
+        for name in ("omega", "estimate", "lower", "upper", "coverage", "coverage_se"):
+            variables[name] = ("quantity", [row[name] for row in rows])
+    if trace is not None and len(trace):
+        variables["lower_bound"] = ("sweep", trace)
+    return xarray.Dataset(variables, {"quantity": [row["functional"] for row in rows]} if rows else {})
+
+
+def _version(arviz: Any) -> tuple[int, int]:
+    major, minor = arviz.__version__.split(".")[:2]
+    return int(major), int("".join(c for c in minor if c.isdigit()) or 0)
+
+
+def _inference_data(
+    arviz: Any, posterior: Arrays, dims: Any, coords: Any, attributes: Any, extra: Any
+) -> Any:
+    data = arviz.from_dict(posterior=posterior, dims=dims, coords=coords, attrs=attributes)
+    # The group is not in ArviZ's schema, which it warns of.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        data.add_groups({"trustvb": extra})
+    return data
+
+
+def _data_tree(
+    arviz: Any, posterior: Arrays, dims: Any, coords: Any, attributes: Any, extra: Any
+) -> Any:
+    import xarray
+
+    data = arviz.from_dict({"posterior": posterior}, dims=dims, coords=coords)
+    data.attrs.update(attributes)
+    data["posterior"].attrs.update(attributes)
+    data["trustvb"] = xarray.DataTree(extra)
+    return data

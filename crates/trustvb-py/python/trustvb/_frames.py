@@ -1,0 +1,148 @@
+"""Frames in and out: pandas, polars, Arrow and plain numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FrameName: TypeAlias = Literal["pandas", "polars", "arrow", "dict"]
+Column: TypeAlias = "NDArray[np.float64]"
+
+
+def is_frame(x: Any) -> bool:
+    """Whether it has named columns: pandas, polars, Arrow, or anything that speaks Arrow."""
+    if isinstance(x, np.ndarray):
+        return False
+    return (
+        (hasattr(x, "columns") and hasattr(x, "__getitem__"))
+        or (hasattr(x, "column_names") and hasattr(x, "column"))
+        or hasattr(x, "__arrow_c_stream__")
+    )
+
+
+def columns_of(frame: Any) -> dict[Any, Any]:
+    """The columns of a frame by name, each as whatever the frame holds it as."""
+    if hasattr(frame, "column_names") and hasattr(frame, "column"):
+        return {name: frame.column(i) for i, name in enumerate(frame.column_names)}
+    if hasattr(frame, "columns") and hasattr(frame, "__getitem__"):
+        # By position: pandas allows a name twice, and the library then says so.
+        names = list(frame.columns)
+        if hasattr(frame, "iloc"):
+            return _Pairs((name, frame.iloc[:, i]) for i, name in enumerate(names))
+        return {name: frame[name] for name in names}
+    import pyarrow
+
+    return columns_of(pyarrow.table(frame))
+
+
+class _Pairs(dict[Any, Any]):
+    """A dict that remembers names that occur twice."""
+
+    def __init__(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        pairs = list(pairs)
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def pairs_of(columns: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """Names with columns, names that occur twice included."""
+    return columns.pairs if isinstance(columns, _Pairs) else list(columns.items())
+
+
+def numbers(column: Any, name: str = "the column") -> Column:
+    """A column as doubles: without a copy where it already is one."""
+    if hasattr(column, "to_numpy") and hasattr(column, "isna"):  # pandas
+        try:
+            array = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            array = column.to_numpy()
+    elif hasattr(column, "combine_chunks"):  # Arrow
+        array = column.to_numpy()
+    elif hasattr(column, "to_numpy"):  # polars
+        array = column.to_numpy()
+    else:
+        array = np.asarray(column)
+    return doubles(array, name)
+
+
+def doubles(array: Any, name: str = "X") -> Column:
+    """An array as aligned doubles in native order; no copy where it already is."""
+    array = np.asarray(array)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{name} has the type {array.dtype}")
+    if array.dtype.kind in "US" or (array.dtype.kind == "O" and _has_text(array)):
+        text = next(x for x in array.ravel().tolist() if isinstance(x, str | bytes))
+        raise ValueError(
+            f"{name} holds text (`{text!s}`), which could not be converted string to float; "
+            "give numbers"
+        )
+    if array.dtype.kind in "mM":
+        raise ValueError(f"{name} holds dates or times ({array.dtype}); give numbers")
+    return np.require(array, dtype=np.float64, requirements=["A"])
+
+
+def _has_text(array: NDArray[Any]) -> bool:
+    def is_number(text: Any) -> bool:
+        try:
+            float(text)
+        except ValueError:
+            return False
+        return True
+
+    return any(isinstance(x, str | bytes) and not is_number(x) for x in array.ravel().tolist())
+
+
+def texts(column: Any) -> list[str]:
+    """A column as text, for groups; whole numbers are written without a point."""
+    values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+    if values.ndim != 1:
+        raise ValueError(f"groups must have one dimension, not {values.ndim}")
+    labels = []
+    for value in values.tolist():
+        if value is None or value != value:
+            raise ValueError("a group is missing; fill it in, or leave that row out")
+        whole = isinstance(value, float) and value.is_integer()
+        labels.append(str(int(value)) if whole else str(value))
+    return labels
+
+
+def make(columns: Mapping[str, Any], frame: FrameName) -> Any:
+    """A frame of the kind asked for."""
+    if frame == "pandas":
+        import pandas
+
+        return pandas.DataFrame(dict(columns))
+    if frame == "polars":
+        import polars
+
+        return polars.DataFrame(dict(columns))
+    if frame == "arrow":
+        import pyarrow
+
+        return pyarrow.table(dict(columns))
+    if frame == "dict":
+        return dict(columns)
+    raise ValueError(f"frame={frame!r} is not one of 'pandas', 'polars', 'arrow' and 'dict'")
+
+
+ANSWER_COLUMNS = (
+    "functional",
+    "method",
+    "level",
+    "omega",
+    "estimate",
+    "lower",
+    "upper",
+    "coverage",
+    "coverage_se",
+)
+
+
+def answers(rows: list[dict[str, Any]], frame: FrameName) -> Any:
+    """Answers with the columns of the command's CSV; flags are joined by semicolons."""
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in ANSWER_COLUMNS}
+    columns["flags"] = [";".join(row["flags"][0]) for row in rows]
+    return make(columns, frame)

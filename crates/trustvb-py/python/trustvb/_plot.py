@@ -1,0 +1,297 @@
+"""Figures with matplotlib, in the colours of the command's figures. All return their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _ask, _native
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ._outside import Calibration
+    from ._table import Table
+
+TEXT, MUTED, AXIS, GRID = "#1f2328", "#59616b", "#7d858f", "#e7e9ec"
+COMPONENTS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#3a3f45")
+
+#: Colour, dashes and marker of each method, as in the command's figures.
+METHODS: dict[str, tuple[str, Any, str]] = {
+    "vb": ("#3a3f45", "solid", "o"),
+    "tvb": ("#d55e00", "solid", "s"),
+    "gpc": ("#56b4e9", (0, (8, 3)), "D"),
+    "anchored": ("#0072b2", "solid", "o"),
+    "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
+    "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
+}
+
+
+def _axes(ax: Axes | None) -> Axes:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("figures need matplotlib: pip install 'trustvb[plot]'") from error
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
+    ax.set_axisbelow(True)
+    ax.grid(True, color=GRID, linewidth=0.8)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(AXIS)
+    ax.tick_params(colors=MUTED, labelsize=9)
+    return ax
+
+
+def _finish(ax: Axes, title: str, x: str, y: str) -> Axes:
+    ax.set_title(title, color=TEXT, fontsize=11, loc="left")
+    ax.set_xlabel(x, color=TEXT, fontsize=9.5)
+    ax.set_ylabel(y, color=TEXT, fontsize=9.5)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, fontsize=8.5, labelcolor=TEXT)
+    return ax
+
+
+def _coverage(
+    ax: Axes | None, rows: list[dict[str, Any]], curves: dict[str, Any], smallest: float
+) -> Axes:
+    ax = _axes(ax)
+    level = rows[0]["level"]
+    ax.axhline(level, color=AXIS, linewidth=1, linestyle=(0, (4, 3)))
+    ax.annotate(
+        f"{100 * level:g}%",
+        (smallest, level),
+        xytext=(3, 3),
+        textcoords="offset points",
+        color=MUTED,
+        fontsize=8.5,
+    )
+    for row in rows:
+        colour, dash, marker = METHODS.get(row["method"], (COMPONENTS[4], "solid", "o"))
+        curve = curves.get(row["method"])
+        if curve is not None:
+            omega, coverage, se = (np.asarray(curve[name]) for name in ("omega", "coverage", "se"))
+            ax.plot(omega, coverage, color=colour, linestyle=dash, linewidth=1.6, label=row["method"])
+            ax.fill_between(
+                omega, coverage - 2 * se, coverage + 2 * se, color=colour, alpha=0.13, linewidth=0
+            )
+        if np.isfinite(row["omega"]) and np.isfinite(row["coverage"]):
+            ring = row["method"] == "vb"
+            ax.plot(
+                row["omega"],
+                row["coverage"],
+                marker,
+                color=colour,
+                markerfacecolor="white" if ring else colour,
+                markersize=6.5,
+                markeredgewidth=1.5,
+                label="vb" if ring else None,
+                zorder=3,
+            )
+    ax.set_xscale("log")
+    ax.set_xlim(1.15, smallest * 0.9)
+    ax.set_ylim(min(0.0, ax.get_ylim()[0]), 1.03)
+    return _finish(ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage")
+
+
+def coverage(
+    table: Table,
+    h: Any,
+    *,
+    level: float = 0.95,
+    method: str | Iterable[str] | None = None,
+    draws: int = 500,
+    ax: Axes | None = None,
+) -> Axes:
+    rows = table._answers(_one(h), level, method, draws)
+    curves = {
+        row["method"]: row["curve"]
+        if row["method"] in ("analytic", "tvb-sequential")
+        else table.coverage_curve(h, level, row["method"], draws=draws, frame="dict")
+        for row in rows
+        if row["method"] != "vb"
+    }
+    return _coverage(ax, rows, curves, float(table.omegas[-1]))
+
+
+def outside_coverage(
+    calibration: Calibration,
+    h: str | None = None,
+    *,
+    level: float | None = None,
+    method: str | Iterable[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    rows, level = _rows(calibration, h, level, method)
+    curves = {
+        row["method"]: calibration.coverage_curve(h, level, row["method"], frame="dict")
+        for row in rows
+        if row["method"] != "vb"
+    }
+    return _coverage(ax, rows, curves, float(calibration.omegas[-1]))
+
+
+def _rows(
+    calibration: Calibration, h: str | None, level: float | None, method: Any
+) -> tuple[list[dict[str, Any]], float]:
+    level = calibration._task.levels[0] if level is None else level
+    i = calibration._index(h)
+    names = _ask.methods(method, calibration._methods)
+    return [calibration._answer(i, name, level) for name in names], level
+
+
+def _density(ax: Axes | None, rows: list[dict[str, Any]], curves: list[tuple[Any, Any]]) -> Axes:
+    ax = _axes(ax)
+    highest = max((float(np.max(y)) for _, y in curves), default=1.0)
+    step = 0.06 * highest
+    for number, (row, (x, y)) in enumerate(zip(rows, curves, strict=True)):
+        colour, dash, marker = METHODS.get(row["method"], (COMPONENTS[4], "solid", "o"))
+        label = f"{row['method']}, ω = {row['omega']:.3g}"
+        ax.plot(x, y, color=colour, linestyle=dash, linewidth=1.6, label=label)
+        ax.fill_between(x, 0, y, color=colour, alpha=0.08, linewidth=0)
+        at = -step * (number + 1)
+        ax.plot([row["lower"], row["upper"]], [at, at], color=colour, linewidth=2.6)
+        ax.plot(row["estimate"], at, marker, color=colour, markersize=5)
+    ax.axhline(0, color=AXIS, linewidth=0.8)
+    ax.set_ylim(-step * (len(rows) + 1), highest * 1.08)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    first = rows[0]
+    title = f"{first.get('label') or first['functional']}, {100 * first['level']:g}% intervals"
+    return _finish(ax, title, str(first["functional"]), "posterior density")
+
+
+def density(
+    table: Table,
+    h: Any,
+    *,
+    level: float = 0.95,
+    method: str | Iterable[str] | None = None,
+    draws: int = 500,
+    points: int = 200,
+    ax: Axes | None = None,
+) -> Axes:
+    rows = [
+        row for row in table._answers(_one(h), level, method, draws) if np.isfinite(row["lower"])
+    ]
+    if not rows:
+        raise ValueError("there is no interval to draw")
+    least = float(table.omegas[-1])
+    curves = [
+        table._native.density(_ask.single(h), max(row["omega"], least), points, draws)
+        for row in rows
+    ]
+    return _density(ax, rows, curves)
+
+
+def outside_density(
+    calibration: Calibration,
+    h: str | None = None,
+    *,
+    level: float | None = None,
+    method: str | Iterable[str] | None = None,
+    points: int = 200,
+    ax: Axes | None = None,
+) -> Axes:
+    if not calibration._by_draws:
+        raise ValueError("the fitter returned intervals and no draws: there is no density to draw")
+    rows, _ = _rows(calibration, h, level, method)
+    rows = [row for row in rows if np.isfinite(row["lower"])]
+    curves = []
+    for row in rows:
+        found = calibration._at(row["omega"])
+        assert found is not None
+        values = calibration._task.sample(found.returned, calibration._index(h))
+        low, high = np.quantile(values, [0.0005, 0.9995])
+        x = np.linspace(low, high, points)
+        curves.append((x, _native.sampled_density(values, x)))
+    return _density(ax, rows, curves)
+
+
+def _one(h: Any) -> Any:
+    _ask.single(h)
+    return h
+
+
+def clusters(
+    table: Table,
+    *,
+    columns: tuple[str, str] | None = None,
+    omega: float = 1.0,
+    ax: Axes | None = None,
+) -> Axes:
+    """The data with each component's 95% ellipse (mixtures), or with each component's line."""
+    data = table._native.data
+    if data is None:
+        raise ValueError("the table was built without its data: there is nothing to draw")
+    names, values = data
+    posterior = table._native.posterior(omega)
+    ax = _axes(ax)
+    if table.manifest["model"]["name"] == "bmlr":
+        return _lines(ax, table, names, values, posterior, columns)
+    i, j = (0, min(1, len(names) - 1)) if columns is None else map(names.index, columns)
+    if i == j:
+        raise ValueError("two columns are needed to draw clusters")
+    rho = posterior.ln_rho(values)
+    rho = np.exp(rho - rho.max(axis=1, keepdims=True))
+    rho /= rho.sum(axis=1, keepdims=True)
+    labels, sure = rho.argmax(axis=1), rho.max(axis=1)
+    mean = posterior.mean()
+    angle = np.linspace(0, 2 * np.pi, 200)
+    circle = np.sqrt(_chi_square_95()) * np.vstack([np.cos(angle), np.sin(angle)])
+    for k in range(rho.shape[1]):
+        colour = COMPONENTS[k % len(COMPONENTS)]
+        own = labels == k
+        ax.scatter(
+            values[i][own],
+            values[j][own],
+            s=14,
+            color=colour,
+            alpha=0.25 + 0.5 * sure[own],
+            linewidths=0,
+        )
+        centre = mean["mu"][0, k][[i, j]]
+        covariance = mean["sigma"][0, k][np.ix_([i, j], [i, j])]
+        if np.isfinite(covariance).all():
+            x, y = centre[:, None] + np.linalg.cholesky(covariance) @ circle
+            ax.plot(x, y, color=colour, linewidth=1.5)
+        share = mean["pi"][0, k]
+        ax.plot(*centre, "+", color=colour, markersize=9, markeredgewidth=2, label=f"{k + 1}: {share:.0%}")
+    return _finish(ax, "Clusters", names[i], names[j])
+
+
+def _chi_square_95() -> float:
+    """The 95% point of χ² with 2 degrees of freedom."""
+    return float(-2 * np.log(0.05))
+
+
+def _lines(
+    ax: Axes, table: Table, names: list[str], values: list[Any], posterior: Any, columns: Any
+) -> Axes:
+    design = [name for name in names[1:-1] if name != "(Intercept)"]
+    if not design:
+        raise ValueError("there is no predictor to draw against")
+    name = design[0] if columns is None else columns[0]
+    at = names.index(name)
+    known = table.manifest["model"]["noise"]
+    known = known.get("known") if isinstance(known, dict) else None
+    groups = [int(g) for g in values[-1]]
+    rho, _ = posterior.regression(values[1:-1], values[0], groups, known)
+    labels = rho.argmax(axis=1)[np.asarray(groups)]
+    beta = posterior.mean()["beta"][0]
+    pi = posterior.mean()["pi"][0]
+    x = np.array([values[at].min(), values[at].max()])
+    for k in range(len(beta)):
+        colour = COMPONENTS[k % len(COMPONENTS)]
+        own = labels == k
+        ax.scatter(values[at][own], values[0][own], s=10, color=colour, alpha=0.35, linewidths=0)
+        # Other predictors stay at their means.
+        line = sum(
+            (x if c == at else np.full(2, values[c].mean())) * beta[k, c - 1]
+            for c in range(1, len(names) - 1)
+        )
+        ax.plot(x, line, color=colour, linewidth=2, label=f"{k + 1}: {pi[k]:.0%}")
+    return _finish(ax, "Components", name, names[0])

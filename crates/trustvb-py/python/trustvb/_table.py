@@ -1,0 +1,175 @@
+"""A table of fits: build it once, ask it anything."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _ask, _frames, _native
+from ._ask import Asked, Function
+from ._draws import Draws
+from ._frames import FrameName
+from ._messages import warn_flags
+from ._progress import Progress, Wish
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+class Table:
+    """Fits over a grid of ω and many resamples, from which calibrated intervals are read.
+
+    Made by ``model.table(...)`` or :func:`open_table`; the command line reads and writes the same files.
+    """
+
+    def __init__(self, native: _native.Table) -> None:
+        self._native = native
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Everything that decides its content: model, grid, resamples, seed, hash of the data."""
+        manifest: dict[str, Any] = json.loads(self._native.manifest)
+        return manifest
+
+    @property
+    def omegas(self) -> NDArray[np.float64]:
+        """The grid, from 1 downwards."""
+        return self._native.omegas
+
+    def __repr__(self) -> str:
+        m = self.manifest
+        b = m["replicates"]
+        return (
+            f"<trustvb.Table: {m['model']['name']} with {m['layout']['n_components']} components, "
+            f"{m['n_units']} units, {len(m['omegas'])} ω, {b['full']} full and {b['split']} split "
+            f"bootstraps, seed {m['seed']}: {self._native.n_fits} fits>"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it to a folder, by habit called ``NAME.tvb``."""
+        self._native.save(os.fspath(path))
+
+    def intervals(
+        self,
+        h: Asked = None,
+        level: float | Iterable[float] = 0.95,
+        method: str | Iterable[str] | None = None,
+        *,
+        draws: int = 500,
+        frame: FrameName = "pandas",
+        n_jobs: int | None = None,
+        progress: Wish = None,
+    ) -> pandas.DataFrame | Any:
+        """Calibrated intervals, a row per quantity, method and level.
+
+        Parameters
+        ----------
+        h : quantities as texts such as ``"pi[1]"`` or ``"mu[1,waiting] - mu[2,waiting]"`` (components
+            count from 1, component 1 is the heaviest), or callables over :class:`Draws`; one, a list,
+            or a dict from names. Every weight and mean if not given.
+        level : of the intervals, one or several.
+        method : ``vb``, ``tvb``, ``tvb-sequential``, ``gpc``, ``anchored``, ``analytic``, one or several;
+            the usual ones that the table can answer if not given.
+        draws : behind each law that has no exact form; final limits use ten times as many.
+        frame : ``"pandas"``, ``"polars"``, ``"arrow"`` or ``"dict"``.
+
+        Flags that speak against an interval are warned of as :class:`CalibrationWarning`.
+        """
+        rows = self._answers(h, level, method, draws, n_jobs, progress)
+        warn_flags(rows)
+        return _frames.answers(rows, frame)
+
+    def _answers(
+        self,
+        h: Asked,
+        level: float | Iterable[float],
+        method: str | Iterable[str] | None,
+        draws: int,
+        n_jobs: int | None = None,
+        progress: Wish = None,
+    ) -> list[dict[str, Any]]:
+        with Progress("calibrating", progress) as bar:
+            return self._native.answer(
+                _ask.functionals(h),
+                _ask.methods(method, self._native.possible_methods),
+                _ask.levels(level),
+                _ask.whole("draws", draws),
+                _ask.jobs(n_jobs),
+                bar.callback,
+            )
+
+    def coverage_curve(
+        self,
+        h: str | Function,
+        level: float = 0.95,
+        method: str = "anchored",
+        *,
+        step: int | None = None,
+        draws: int = 500,
+        frame: FrameName = "pandas",
+    ) -> pandas.DataFrame | Any:
+        """Estimated coverage by ω, with its Monte-Carlo standard error.
+
+        ``step`` takes every so many points of the grid: all of them if not given, or about two dozen when
+        the quantity needs draws.
+        """
+        step = 0 if step is None else _ask.whole("step", step)
+        (level,) = _ask.levels(level)
+        curve = self._native.curve(_ask.single(h), method, level, step, _ask.whole("draws", draws))
+        return _frames.make(curve, frame)
+
+    def draws(self, omega: float = 1.0, n: int = 1000, *, seed: int | None = None) -> Draws:
+        """Joint draws of all parameters from the full-data posterior at ω."""
+        seed = self.manifest["seed"] if seed is None else seed
+        return Draws(self._native.posterior(float(omega)).draws(_ask.whole("n", n), seed))
+
+    def sample(self, h: Asked, omega: float = 1.0, n: int = 1000) -> dict[str, NDArray[np.float64]]:
+        """Draws of quantities from the full-data posterior at ω, by name."""
+        found = self._native.sample(_ask.functionals(h), float(omega), _ask.whole("n", n))
+        return dict(found)
+
+    def to_arrow(self) -> Any:
+        """All fits as an Arrow table: a row per design, replicate and ω."""
+        import pyarrow
+
+        columns: dict[str, Any] = self._native.columns()
+        design = pyarrow.DictionaryArray.from_arrays(
+            pyarrow.array(columns.pop("design")), pyarrow.array(["full", "split"])
+        )
+        table = pyarrow.table({"design": design, **columns})
+        return table.replace_schema_metadata({"trustvb": self._native.manifest})
+
+    def to_arviz(self, *args: Any, **kwargs: Any) -> Any:
+        """Posterior draws for ArviZ; see :meth:`GaussianMixture.to_arviz`."""
+        from ._arviz import to_arviz
+
+        return to_arviz(self, *args, **kwargs)
+
+    def plot_coverage(self, h: str | Function, **kwargs: Any) -> Axes:
+        """Coverage against ω, with the level and each method's ω̂."""
+        from . import _plot
+
+        return _plot.coverage(self, h, **kwargs)
+
+    def plot_density(self, h: str | Function, **kwargs: Any) -> Axes:
+        """The posterior density at each method's ω̂, with its interval."""
+        from . import _plot
+
+        return _plot.density(self, h, **kwargs)
+
+    def plot_clusters(self, **kwargs: Any) -> Axes:
+        """Two columns of the data with each component's ellipse, or each component's line."""
+        from . import _plot
+
+        return _plot.clusters(self, **kwargs)
+
+
+def open_table(path: str | os.PathLike[str]) -> Table:
+    """Opens a table that ``model.table(path=...)``, ``table.save`` or ``trustvb table build`` wrote."""
+    return Table(_native.Table.open(os.fspath(path)))

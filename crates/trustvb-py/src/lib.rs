@@ -1,0 +1,39 @@
+//! `trustvb._native`: what the Python package asks of the library. It converts and forwards; all
+//! statistics are in `trustvb`, all convenience in `python/trustvb`.
+
+mod answers;
+mod arrays;
+mod errors;
+mod function;
+mod options;
+mod outside;
+mod posterior;
+mod problem;
+mod table;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The native half of trustvb; `import trustvb` is the door.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("TrustvbError", module.py().get_type::<errors::TrustvbError>())?;
+    module.add_class::<posterior::Posterior>()?;
+    module.add_class::<problem::Problem>()?;
+    module.add_class::<problem::Fit>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(problem::faithful, module)?)?;
+    module.add_function(wrap_pyfunction!(problem::formula_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(problem::formula_design, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::resample, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::omega_grid, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::choose, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::sampled_place, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::sampled_interval, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::sampled_density, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::flag, module)?)?;
+    module.add_function(wrap_pyfunction!(options::usual_methods, module)?)?;
+    module.add_function(wrap_pyfunction!(options::all_methods, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! For fits made elsewhere: resamples, laws of draws, and the choice of ω from evidence.
+
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use trustvb::calibrate::{Flag, GivenEvidence, Places, choose as choose_omega};
+use trustvb::functional::SampledLaw;
+use trustvb::resample::{Design, Resamples};
+use trustvb::table::OmegaGrid;
+
+use crate::answers;
+use crate::arrays::{to_vec, vector};
+use crate::errors::{IntoException, in_python, value_error};
+use crate::options::method;
+
+/// The weights of a replicate: the same as those of a table with this seed.
+#[pyfunction]
+pub(crate) fn resample<'py>(
+    py: Python<'py>,
+    seed: u64,
+    design: &str,
+    replicate: u32,
+    n_units: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let design = [Design::Full, Design::Split]
+        .into_iter()
+        .find(|known| known.name() == design)
+        .ok_or_else(|| value_error(format!("there is no design `{design}`: full or split")))?;
+    Ok(vector(py, Resamples::new(seed, false, None).weights(design, replicate, 0, n_units)))
+}
+
+/// A grid of ω, even in log ω, from 1 downwards.
+#[pyfunction]
+pub(crate) fn omega_grid<'py>(
+    py: Python<'py>,
+    points: usize,
+    smallest: f64,
+) -> Bound<'py, PyArray1<f64>> {
+    vector(py, OmegaGrid { points, min: smallest }.omegas())
+}
+
+type Matrix<'py> = PyReadonlyArray2<'py, f64>;
+
+/// Two matrices of `u` and the share of fits that did not converge.
+type Gathered<'py> = (Matrix<'py>, Matrix<'py>, PyReadonlyArray1<'py, f64>);
+
+/// Chooses ω at each level. `full` and `split` each hold two matrices of `u`, a row per ω and a column per
+/// bootstrap, checked at the same ω and at ω = 1, and by ω the share of fits that did not converge.
+#[pyfunction]
+#[pyo3(signature = (omegas, method_name, levels, full=None, split=None))]
+pub(crate) fn choose<'py>(
+    py: Python<'py>,
+    omegas: PyReadonlyArray1<'py, f64>,
+    method_name: &str,
+    levels: Vec<f64>,
+    full: Option<Gathered<'py>>,
+    split: Option<Gathered<'py>>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let rows = |matrix: &Matrix<'py>| -> Vec<Vec<f64>> {
+        matrix.as_array().outer_iter().map(|row| row.iter().copied().collect()).collect()
+    };
+    let places = |gathered: Option<Gathered<'py>>| {
+        gathered.map(|(same, anchor, unconverged)| Places {
+            same_omega: rows(&same),
+            anchor: rows(&anchor),
+            unconverged: to_vec(&unconverged),
+        })
+    };
+    let evidence =
+        GivenEvidence { omegas: to_vec(&omegas), full: places(full), split: places(split) };
+    let choices = choose_omega(&evidence, method(method_name)?, &levels)
+        .map_err(IntoException::into_exception)?;
+    choices.iter().map(|choice| answers::choice(py, choice)).collect()
+}
+
+/// Where `v` lies among draws.
+#[pyfunction]
+pub(crate) fn sampled_place(draws: PyReadonlyArray1<'_, f64>, v: f64) -> f64 {
+    SampledLaw::new(to_vec(&draws)).place(v)
+}
+
+/// The central interval of draws, and the standard errors of its limits.
+#[pyfunction]
+pub(crate) fn sampled_interval(
+    draws: PyReadonlyArray1<'_, f64>,
+    level: f64,
+) -> ((f64, f64), (f64, f64)) {
+    let law = SampledLaw::new(to_vec(&draws));
+    (law.interval(level), law.standard_error_of_limits(level))
+}
+
+/// A kernel estimate of the density of draws at `x`.
+#[pyfunction]
+pub(crate) fn sampled_density<'py>(
+    py: Python<'py>,
+    draws: PyReadonlyArray1<'py, f64>,
+    x: PyReadonlyArray1<'py, f64>,
+) -> Bound<'py, PyArray1<f64>> {
+    let law = SampledLaw::new(to_vec(&draws));
+    vector(py, to_vec(&x).into_iter().map(|x| law.density(x)).collect())
+}
+
+/// Name and sentence of a flag that needs no numbers.
+#[pyfunction]
+pub(crate) fn flag(name: &str) -> PyResult<(&'static str, String)> {
+    [Flag::EstimateOutside, Flag::FullFitFailed, Flag::Undefined]
+        .iter()
+        .find(|flag| flag.name() == name)
+        .map(|flag| (flag.name(), in_python(&flag.sentence())))
+        .ok_or_else(|| value_error(format!("there is no flag `{name}` without numbers")))
+}

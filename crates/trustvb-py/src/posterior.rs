@@ -1,0 +1,130 @@
+//! A fitted posterior in Python: means, draws, what it says of new units; it can be pickled.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+use trustvb::data::Grouped;
+use trustvb::functional::Draws;
+use trustvb::posterior::{Layout, Posterior as Inner};
+use trustvb::predict;
+
+use crate::arrays::{draws, matrix, to_vec, vector};
+use crate::errors::{IntoException, run_error, value_error};
+
+/// A variational posterior: named blocks and their flat parameters.
+#[pyclass(frozen, module = "trustvb._native")]
+pub(crate) struct Posterior {
+    pub(crate) inner: Inner,
+}
+
+#[pymethods]
+impl Posterior {
+    /// From the layout as JSON and the flat parameters.
+    #[new]
+    fn new(layout: &str, parameters: PyReadonlyArray1<'_, f64>) -> PyResult<Posterior> {
+        let layout: Layout = serde_json::from_str(layout).map_err(IntoException::into_exception)?;
+        let parameters = to_vec(&parameters);
+        if layout.len() != parameters.len() {
+            return Err(value_error(format!(
+                "the layout has {} parameters, but {} are given",
+                layout.len(),
+                parameters.len()
+            )));
+        }
+        Ok(Posterior { inner: Inner::new(Arc::new(layout), parameters) })
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (String, Bound<'py, PyArray1<f64>>))> {
+        let this = slf.get();
+        Ok((slf.get_type().into_any(), (this.layout()?, this.parameters(slf.py()))))
+    }
+
+    /// The layout, as JSON.
+    #[getter]
+    fn layout(&self) -> PyResult<String> {
+        serde_json::to_string(self.inner.layout().as_ref()).map_err(run_error)
+    }
+
+    /// The flat parameters.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        vector(py, self.inner.parameters().to_vec())
+    }
+
+    /// Names of the flat parameters.
+    #[getter]
+    fn parameter_names(&self) -> Vec<String> {
+        self.inner.layout().parameter_names()
+    }
+
+    /// Posterior means by quantity, each as one draw.
+    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let layout = self.inner.layout();
+        draws(py, layout, &Draws::posterior_mean(layout, self.inner.parameters()))
+    }
+
+    /// `n` joint draws by quantity.
+    fn draws<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Bound<'py, PyDict>> {
+        let layout = self.inner.layout();
+        let sample = py.detach(|| Draws::sample(layout, self.inner.parameters(), seed, n));
+        draws(py, layout, &sample)
+    }
+
+    /// `log ρ_nk` of new rows.
+    fn ln_rho<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let columns: Vec<Vec<f64>> = columns.iter().map(to_vec).collect();
+        let rho = py.detach(|| predict::gmm_ln_rho(&self.inner, &slices(&columns)));
+        matrix(py, self.inner.layout().n_components, rho.map_err(run_error)?)
+    }
+
+    /// The log posterior predictive density of new rows.
+    fn ln_predictive<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let columns: Vec<Vec<f64>> = columns.iter().map(to_vec).collect();
+        let density = py.detach(|| predict::gmm_ln_predictive(&self.inner, &slices(&columns)));
+        Ok(vector(py, density.map_err(run_error)?))
+    }
+
+    /// `log ρ_nk` and the log density of new groups of rows with a response. `groups` holds a number
+    /// for each row, from 0 in order of first appearance.
+    fn regression<'py>(
+        &self,
+        py: Python<'py>,
+        design: Vec<PyReadonlyArray1<'py, f64>>,
+        response: PyReadonlyArray1<'py, f64>,
+        groups: Vec<usize>,
+        known_noise: Option<f64>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>)> {
+        let names = (1..=design.len()).map(|j| format!("x{j}")).collect();
+        let labels: Vec<String> = groups.iter().map(usize::to_string).collect();
+        let data = Grouped::from_columns(
+            "y".to_owned(),
+            to_vec(&response),
+            names,
+            design.iter().map(to_vec).collect(),
+            Some(&labels),
+        )
+        .map_err(IntoException::into_exception)?;
+        let (rho, density) = py.detach(|| {
+            (
+                predict::bmlr_ln_rho(&self.inner, known_noise, &data),
+                predict::bmlr_ln_density(&self.inner, known_noise, &data),
+            )
+        });
+        Ok((matrix(py, self.inner.layout().n_components, rho)?, vector(py, density)))
+    }
+}
+
+fn slices(columns: &[Vec<f64>]) -> Vec<&[f64]> {
+    columns.iter().map(Vec::as_slice).collect()
+}

@@ -1,0 +1,318 @@
+//! Data with a model for them: what is fitted, and what tables are built from.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use trustvb::backend::Cpu;
+use trustvb::data::{Column, Dataset, Formula, Frame, TextColumn};
+use trustvb::fit::{Fit as InnerFit, FitOptions, Status, Stopping, fit};
+use trustvb::model::{Model, ModelData, ModelSpec};
+use trustvb::table::{BuildError, Shard, TableError, Watch, build, build_on_disk, open};
+
+use crate::arrays::{to_vec, vector};
+use crate::errors::{IntoException, value_error};
+use crate::options::{Iteration, TableOptions};
+use crate::posterior::Posterior;
+use crate::table::Table;
+use crate::work::{Tracker, run};
+
+struct Inner {
+    spec: ModelSpec,
+    data: ModelData,
+    model: Box<dyn Model>,
+}
+
+/// Data and a model.
+#[pyclass(frozen, module = "trustvb._native")]
+pub(crate) struct Problem {
+    inner: Arc<Inner>,
+}
+
+/// What a problem is pickled as: names, columns, the model.
+type Reduced<'py> = (Vec<String>, Vec<Bound<'py, PyArray1<f64>>>, String);
+
+/// One column of a frame: numbers, or a text per row.
+#[derive(FromPyObject)]
+pub(crate) enum Values<'py> {
+    Numbers(PyReadonlyArray1<'py, f64>),
+    Texts(Vec<String>),
+}
+
+impl Problem {
+    fn new(spec: &str, data: ModelData) -> PyResult<Problem> {
+        let spec: ModelSpec = serde_json::from_str(spec).map_err(IntoException::into_exception)?;
+        let model = spec.build(&data).map_err(IntoException::into_exception)?;
+        Ok(Problem { inner: Arc::new(Inner { spec, data, model }) })
+    }
+
+    fn fit_options(&self, iteration: &Iteration) -> FitOptions {
+        let FitOptions { stopping, .. } = FitOptions::default();
+        let tolerance = match stopping {
+            Stopping::Relative(x) | Stopping::AbsoluteBound(x) => x,
+        };
+        iteration.fit(tolerance, true)
+    }
+}
+
+#[pymethods]
+impl Problem {
+    /// Rows of named numeric columns, and the model as JSON.
+    #[staticmethod]
+    fn rows(
+        names: Vec<String>,
+        columns: Vec<PyReadonlyArray1<'_, f64>>,
+        spec: &str,
+    ) -> PyResult<Problem> {
+        let data = Dataset::from_columns(names, columns.iter().map(to_vec).collect())
+            .map_err(IntoException::into_exception)?;
+        Problem::new(spec, ModelData::Rows(data))
+    }
+
+    /// A formula over a frame, and the model as JSON.
+    #[staticmethod]
+    fn formula(
+        formula: &str,
+        columns: Vec<(String, Values<'_>)>,
+        min_group_rows: usize,
+        spec: &str,
+    ) -> PyResult<Problem> {
+        let formula = Formula::parse(formula).map_err(IntoException::into_exception)?;
+        let frame = frame(columns)?;
+        let data = formula.apply(&frame).map_err(IntoException::into_exception)?;
+        let parsed: ModelSpec =
+            serde_json::from_str(spec).map_err(IntoException::into_exception)?;
+        data.check_for_mixture(parsed.n_components(), min_group_rows)
+            .map_err(IntoException::into_exception)?;
+        Problem::new(spec, ModelData::Groups(data))
+    }
+
+    /// From all columns that [`Problem::columns`] gives, for unpickling.
+    #[staticmethod]
+    fn from_columns(
+        names: Vec<String>,
+        columns: Vec<PyReadonlyArray1<'_, f64>>,
+        spec: &str,
+    ) -> PyResult<Problem> {
+        let data = Dataset::from_columns(names, columns.iter().map(to_vec).collect())
+            .map_err(IntoException::into_exception)?;
+        let parsed: ModelSpec =
+            serde_json::from_str(spec).map_err(IntoException::into_exception)?;
+        let data = ModelData::from_dataset(&parsed, data).map_err(IntoException::into_exception)?;
+        Problem::new(spec, data)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
+        let (py, inner) = (slf.py(), &slf.get().inner);
+        let spec = serde_json::to_string(&inner.spec).map_err(IntoException::into_exception)?;
+        let columns = inner.data.columns().into_iter().map(|c| vector(py, c)).collect();
+        let rebuild = slf.get_type().getattr("from_columns")?;
+        Ok((rebuild, (inner.data.column_names(), columns, spec)))
+    }
+
+    /// Number of units.
+    #[getter]
+    fn n_units(&self) -> usize {
+        self.inner.data.n_units()
+    }
+
+    /// Names of the columns, or of the coefficients.
+    #[getter]
+    fn coordinates(&self) -> Vec<String> {
+        self.inner.model.layout().coordinates.clone()
+    }
+
+    /// The group of each row, from 0 in order of first appearance; `None` for rows without groups.
+    #[getter]
+    fn groups(&self) -> Option<Vec<usize>> {
+        match &self.inner.data {
+            ModelData::Rows(_) => None,
+            ModelData::Groups(data) => Some(data.groups().to_vec()),
+        }
+    }
+
+    /// One fit.
+    #[pyo3(signature = (iteration, omega=1.0, weights=None))]
+    fn fit(
+        &self,
+        py: Python<'_>,
+        iteration: &str,
+        omega: f64,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Fit> {
+        let iteration = Iteration::parse(iteration)?;
+        let model = &self.inner.model;
+        let start = iteration.start(model.n_components(), model.centre_len())?;
+        let options = self.fit_options(&iteration);
+        let weights = weights.as_ref().map(to_vec);
+        let inner = self.inner.clone();
+        let result = run(py, Some(1), None, &Arc::new(Tracker::default()), move |_| {
+            let weights = weights.as_deref();
+            fit(inner.model.as_ref(), weights, omega, &start, &options, &mut |_| ())
+        })?;
+        let fit = result.map_err(IntoException::into_exception)?;
+        Ok(Fit { inner: fit })
+    }
+
+    /// A table in memory, or at `path`: there it is completed when it was interrupted.
+    #[pyo3(signature = (iteration, table, path=None, with_data=true, n_jobs=None, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn table(
+        &self,
+        py: Python<'_>,
+        iteration: &str,
+        table: &str,
+        path: Option<PathBuf>,
+        with_data: bool,
+        n_jobs: Option<usize>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Table> {
+        let iteration = Iteration::parse(iteration)?;
+        let model = &self.inner.model;
+        let start = iteration.start(model.n_components(), model.centre_len())?;
+        let plan = TableOptions::parse(table)?.plan(&iteration, start, model.n_units())?;
+        let (settings, resamples) =
+            plan.settings(self.inner.spec.clone()).map_err(IntoException::into_exception)?;
+        let inner = self.inner.clone();
+        let tracker = Arc::new(Tracker::default());
+        let result = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
+            let watch = Watch {
+                cancel: &tracker.cancel,
+                begin: &|paths| tracker.total.store(paths, Ordering::Relaxed),
+                done: &|| {
+                    tracker.done.fetch_add(1, Ordering::Relaxed);
+                },
+            };
+            let model = inner.model.as_ref();
+            match path {
+                None => {
+                    let data = inner.data.clone();
+                    build(settings, model, data, &resamples, &Cpu, &watch).map_err(TableError::from)
+                }
+                Some(path) => build_on_disk(
+                    &path,
+                    settings,
+                    model,
+                    &inner.data,
+                    with_data,
+                    &resamples,
+                    &Cpu,
+                    Shard::default(),
+                    &watch,
+                )
+                .and_then(|()| open(&path)),
+            }
+        })?;
+        let table = result.map_err(|error| match error {
+            TableError::Build(BuildError::FullData(why)) => why.into_exception(),
+            other => other.into_exception(),
+        })?;
+        Ok(Table::new(table))
+    }
+}
+
+/// A finished fit.
+#[pyclass(frozen, module = "trustvb._native")]
+pub(crate) struct Fit {
+    inner: InnerFit,
+}
+
+#[pymethods]
+impl Fit {
+    #[getter]
+    fn posterior(&self) -> Posterior {
+        Posterior { inner: self.inner.posterior.clone() }
+    }
+
+    #[getter]
+    fn bound(&self) -> f64 {
+        self.inner.outcome.bound
+    }
+
+    #[getter]
+    fn sweeps(&self) -> usize {
+        self.inner.outcome.sweeps
+    }
+
+    #[getter]
+    fn change(&self) -> f64 {
+        self.inner.outcome.change
+    }
+
+    /// `converged`, `stalled`, `hit-limit` or `degenerate`.
+    #[getter]
+    fn status(&self) -> &'static str {
+        self.inner.outcome.status.name()
+    }
+
+    /// Why a degenerate fit broke off.
+    #[getter]
+    fn why(&self) -> Option<String> {
+        match &self.inner.outcome.status {
+            Status::Degenerate(why) => Some(why.to_string()),
+            _ => None,
+        }
+    }
+
+    /// The bound of every accepted sweep.
+    #[getter]
+    fn trace<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        vector(py, self.inner.outcome.trace.clone())
+    }
+
+    /// Components with next to no data, from 0.
+    #[getter]
+    fn emptied(&self) -> Vec<usize> {
+        self.inner.emptied.clone()
+    }
+}
+
+/// Names and columns of the built-in Old Faithful data.
+#[pyfunction]
+pub(crate) fn faithful(py: Python<'_>) -> (Vec<String>, Vec<Bound<'_, PyArray1<f64>>>) {
+    let data = Dataset::faithful();
+    let columns = (0..data.n_columns()).map(|j| vector(py, data.column(j).to_vec())).collect();
+    (data.names().to_vec(), columns)
+}
+
+fn frame(columns: Vec<(String, Values<'_>)>) -> PyResult<Frame> {
+    let columns = columns
+        .into_iter()
+        .map(|(name, values)| {
+            let column = match values {
+                Values::Numbers(values) => Column::Numeric(to_vec(&values)),
+                Values::Texts(texts) => Column::Text(
+                    TextColumn::from_texts(texts.iter().map(String::as_str))
+                        .ok_or_else(|| value_error("there are too many different texts"))?,
+                ),
+            };
+            Ok((name, column))
+        })
+        .collect::<PyResult<_>>()?;
+    Frame::from_columns(columns).map_err(IntoException::into_exception)
+}
+
+/// Columns of a formula: those it names (`None`: all), texts, those to skip, those of the response.
+type FormulaColumns = (Option<Vec<String>>, Vec<String>, Vec<String>, Vec<String>);
+
+/// Which columns a formula needs.
+#[pyfunction]
+pub(crate) fn formula_columns(formula: &str) -> PyResult<FormulaColumns> {
+    let formula = Formula::parse(formula).map_err(IntoException::into_exception)?;
+    let options = formula.read_options();
+    let response = formula.response_columns();
+    Ok((options.columns, options.text_columns, options.skip_columns, response))
+}
+
+/// The columns of a formula's design, from a frame that need not hold the response.
+#[pyfunction]
+pub(crate) fn formula_design<'py>(
+    py: Python<'py>,
+    formula: &str,
+    columns: Vec<(String, Values<'py>)>,
+) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
+    let formula = Formula::parse(formula).map_err(IntoException::into_exception)?;
+    let (_, design) = formula.design(&frame(columns)?).map_err(IntoException::into_exception)?;
+    Ok(design.into_iter().map(|column| vector(py, column)).collect())
+}

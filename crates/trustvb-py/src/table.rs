@@ -1,0 +1,260 @@
+//! A table in Python: questions to it, and its numbers.
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use trustvb::calibrate::{CalibrateError, Calibrator, Law, Method};
+use trustvb::functional::{Draws, Functional};
+use trustvb::posterior::Posterior as InnerPosterior;
+use trustvb::resample::Design;
+use trustvb::table::{TvbTable, open, save};
+
+use crate::answers;
+use crate::arrays::vector;
+use crate::errors::{IntoException, run_error, value_error};
+use crate::function::{Asked, Raised, check, functionals};
+use crate::options::{method, methods};
+use crate::posterior::Posterior;
+use crate::work::{Tracker, run};
+
+/// Fits over a grid of ω and many resamples.
+#[pyclass(frozen, module = "trustvb._native")]
+pub(crate) struct Table {
+    inner: Arc<TvbTable>,
+}
+
+impl Table {
+    pub(crate) fn new(table: TvbTable) -> Table {
+        Table { inner: Arc::new(table) }
+    }
+
+    fn at(&self, omega: f64) -> PyResult<InnerPosterior> {
+        self.inner.full_data_posterior(omega).ok_or_else(|| {
+            let smallest = self.inner.omegas().last().copied().unwrap_or(1.0);
+            value_error(format!(
+                "there is no full-data fit at ω = {omega}; the table goes from 1 to {smallest}"
+            ))
+        })
+    }
+}
+
+/// The one functional that is asked.
+fn single(mut functionals: Vec<Functional>) -> PyResult<Functional> {
+    match functionals.pop() {
+        Some(functional) if functional.parts().len() == 1 => Ok(functional),
+        Some(functional) => Err(value_error(format!(
+            "`{}` has {} parts; ask for one at a time",
+            functional.text(),
+            functional.parts().len()
+        ))),
+        None => Err(value_error("there is no functional")),
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// Opens a table on disk.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+        let tracker = Arc::new(Tracker::default());
+        let table = run(py, None, None, &tracker, move |_| open(&path))?;
+        Ok(Table::new(table.map_err(IntoException::into_exception)?))
+    }
+
+    /// Writes it to a folder.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let inner = self.inner.clone();
+        let tracker = Arc::new(Tracker::default());
+        let saved = run(py, None, None, &tracker, move |_| save(&inner, &path))?;
+        saved.map_err(IntoException::into_exception)
+    }
+
+    /// What it was made with, as JSON.
+    #[getter]
+    fn manifest(&self) -> PyResult<String> {
+        serde_json::to_string(self.inner.manifest()).map_err(run_error)
+    }
+
+    /// The usual methods that it can answer.
+    #[getter]
+    fn possible_methods(&self) -> Vec<&'static str> {
+        let usual = Method::usual(false).iter();
+        usual.filter(|m| m.is_possible(&self.inner)).map(|m| m.name()).collect()
+    }
+
+    /// The grid, from 1 downwards.
+    #[getter]
+    fn omegas<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        vector(py, self.inner.omegas().to_vec())
+    }
+
+    /// Names and columns of the data, unless they were left out.
+    #[getter]
+    #[allow(clippy::type_complexity)]
+    fn data<'py>(&self, py: Python<'py>) -> Option<(Vec<String>, Vec<Bound<'py, PyArray1<f64>>>)> {
+        let data = self.inner.data()?;
+        let columns = data.columns().into_iter().map(|column| vector(py, column)).collect();
+        Some((data.column_names(), columns))
+    }
+
+    /// Number of fits.
+    #[getter]
+    fn n_fits(&self) -> usize {
+        self.inner.paths().map(|(_, path)| path.status.len()).sum()
+    }
+
+    /// The full-data posterior at ω.
+    fn posterior(&self, omega: f64) -> PyResult<Posterior> {
+        Ok(Posterior { inner: self.at(omega)? })
+    }
+
+    /// Calibrated intervals, functional by functional.
+    #[pyo3(signature = (asked, method_names, levels, draws, n_jobs=None, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        asked: Vec<Asked>,
+        method_names: Vec<String>,
+        levels: Vec<f64>,
+        draws: usize,
+        n_jobs: Option<usize>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let (tracker, raised) = (Arc::new(Tracker::default()), Raised::default());
+        let functionals = functionals(asked, self.inner.layout(), &tracker, &raised)?;
+        let methods = methods(&method_names)?;
+        let inner = self.inner.clone();
+        let result = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
+            let calibrator = Calibrator::new(&inner, draws)?;
+            let parts: Vec<_> = functionals.iter().flat_map(Functional::parts).collect();
+            tracker.total.store(parts.len() as u64, Ordering::Relaxed);
+            let mut answers = Vec::new();
+            for part in parts {
+                if tracker.cancel.load(Ordering::Relaxed) {
+                    break;
+                }
+                answers.extend(calibrator.answer(part, &methods, &levels)?);
+                tracker.done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok::<_, CalibrateError>(answers)
+        })?;
+        check(&raised)?;
+        let answers = result.map_err(IntoException::into_exception)?;
+        answers.iter().map(|answer| answers::answer(py, answer)).collect()
+    }
+
+    /// The coverage curve of one functional by one method, at every `step`-th point of the grid; a
+    /// step of 0 means all points, or about two dozen if the functional needs draws.
+    fn curve<'py>(
+        &self,
+        py: Python<'py>,
+        asked: Asked,
+        method_name: &str,
+        level: f64,
+        step: usize,
+        draws: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (tracker, raised) = (Arc::new(Tracker::default()), Raised::default());
+        let functional = single(functionals(vec![asked], self.inner.layout(), &tracker, &raised)?)?;
+        let method = method(method_name)?;
+        let inner = self.inner.clone();
+        let result = run(py, None, None, &tracker, move |_| {
+            let part = &functional.parts()[0];
+            let step = match (step, part.exact()) {
+                (0, Some(_)) => 1,
+                (0, None) => inner.omegas().len().div_ceil(24),
+                (step, _) => step,
+            };
+            Calibrator::new(&inner, draws)?.curve(part, method, level, step)
+        })?;
+        check(&raised)?;
+        answers::curve(py, &result.map_err(IntoException::into_exception)?)
+    }
+
+    /// The density of one functional at ω: `x` and `y`, across the central 99.9%.
+    #[allow(clippy::type_complexity)]
+    fn density<'py>(
+        &self,
+        py: Python<'py>,
+        asked: Asked,
+        omega: f64,
+        points: usize,
+        draws: usize,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let (tracker, raised) = (Arc::new(Tracker::default()), Raised::default());
+        let layout = self.inner.layout().clone();
+        let functional = single(functionals(vec![asked], &layout, &tracker, &raised)?)?;
+        let (published, seed) =
+            (self.inner.manifest().published_intervals, self.inner.manifest().seed);
+        let posterior = self.at(omega)?;
+        let curve = run(py, None, None, &tracker, move |_| {
+            let law = Law::new(&functional.parts()[0], layout, published, seed, draws);
+            law.density(posterior.parameters(), points)
+        })?;
+        check(&raised)?;
+        let (x, y) = curve.into_iter().unzip();
+        Ok((vector(py, x), vector(py, y)))
+    }
+
+    /// Draws of functionals from the full-data posterior at ω: a row per part.
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        asked: Vec<Asked>,
+        omega: f64,
+        n: usize,
+    ) -> PyResult<Vec<(String, Bound<'py, PyArray1<f64>>)>> {
+        let (tracker, raised) = (Arc::new(Tracker::default()), Raised::default());
+        let layout = self.inner.layout().clone();
+        let functionals = functionals(asked, &layout, &tracker, &raised)?;
+        let seed = self.inner.manifest().seed;
+        let posterior = self.at(omega)?;
+        let values: Vec<(String, Vec<f64>)> = run(py, None, None, &tracker, move |_| {
+            let parts: Vec<_> = functionals.iter().flat_map(Functional::parts).collect();
+            let sample = Draws::sample_for(&layout, posterior.parameters(), seed, n, &parts);
+            parts.iter().map(|part| (part.name().to_owned(), sample.values(part))).collect()
+        })?;
+        check(&raised)?;
+        Ok(values.into_iter().map(|(name, values)| (name, vector(py, values))).collect())
+    }
+
+    /// All fits as columns: `design` (0 full, 1 split), `replicate`, `omega`, `status`, `sweeps`, `bound`,
+    /// then the parameters by name.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let table = &self.inner;
+        let names = table.layout().parameter_names();
+        let (mut design, mut replicate, mut status, mut sweeps) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut omega, mut bound) = (Vec::new(), Vec::new());
+        let mut parameters: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+        for (job, path) in table.paths() {
+            for (i, &at) in table.omegas().iter().enumerate() {
+                design.push(i32::from(job.design == Design::Split));
+                replicate.push(job.replicate as i32);
+                omega.push(at);
+                status.push(path.status[i] as i32);
+                sweeps.push(path.sweeps[i] as i32);
+                bound.push(path.bound[i]);
+                let row = &path.parameters[i * names.len()..(i + 1) * names.len()];
+                for (column, x) in parameters.iter_mut().zip(row) {
+                    column.push(*x);
+                }
+            }
+        }
+        let dict = PyDict::new(py);
+        dict.set_item("design", design.into_pyarray(py))?;
+        dict.set_item("replicate", replicate.into_pyarray(py))?;
+        dict.set_item("omega", omega.into_pyarray(py))?;
+        dict.set_item("status", status.into_pyarray(py))?;
+        dict.set_item("sweeps", sweeps.into_pyarray(py))?;
+        dict.set_item("bound", bound.into_pyarray(py))?;
+        for (name, column) in names.iter().zip(parameters) {
+            dict.set_item(name, column.into_pyarray(py))?;
+        }
+        Ok(dict)
+    }
+}

@@ -1,0 +1,60 @@
+"""Draws for whichever ArviZ is installed."""
+
+from __future__ import annotations
+
+import arviz
+import numpy as np
+import pytest
+import trustvb
+from trustvb import _arviz
+
+BEFORE_ONE = _arviz._version(arviz) < (1, 0)
+
+
+def test_each_quantity_at_its_own_omega(overlap):
+    model = trustvb.GaussianMixture(2, random_state=7).fit(overlap)
+    options = dict(grid=20, bootstraps=200, omega_min=0.01)
+    data = model.to_arviz(draws=1000, chains=4, **options)
+    assert type(data).__name__ == ("InferenceData" if BEFORE_ONE else "DataTree")
+    posterior = data["posterior"]
+    assert posterior["mu"].shape == (4, 1000, 2, 2) and posterior["pi"].shape == (4, 1000, 2)
+    assert list(posterior["column"].values) == ["x1", "x2"]
+    intervals = model.intervals(method="anchored", **options).set_index("functional")
+    found = np.quantile(posterior["mu"].sel(component=1, column="x2").values, [0.025, 0.975])
+    lower, upper = intervals.loc["mu[1,2]", ["lower", "upper"]]
+    np.testing.assert_allclose(found, [lower, upper], atol=0.1 * (upper - lower))
+    np.testing.assert_array_equal(data["trustvb"]["omega"].values, intervals.omega)
+    np.testing.assert_array_equal(data["trustvb"]["lower_bound"].values, model.lower_bounds_)
+    assert posterior.attrs["inference_library"] == "trustvb" and posterior.attrs["seed"] == 7
+    summary = arviz.summary(data)
+    assert "mu[1, x2]" in summary.index
+    assert float(summary.loc["pi[1]", "mean"]) == pytest.approx(model.weights_[0], abs=0.02)
+
+
+def test_a_joint_posterior_at_one_omega(table, groups):
+    data = table.to_arviz(omega=0.5, draws=500, chains=2)
+    posterior = data["posterior"]
+    assert set(posterior.data_vars) == {"pi", "mu", "sigma"}
+    assert posterior["sigma"].shape == (2, 500, 2, 2, 2)
+    assert posterior.attrs["omega"] == 0.5
+    regression = trustvb.MixtureRegression().fit("y ~ x | who", groups)
+    data = regression.to_arviz(omega=1.0, draws=100)
+    assert set(data["posterior"].data_vars) == {"pi", "beta", "tau", "noise"}
+    assert list(data["posterior"]["term"].values) == ["(Intercept)", "x"]
+
+
+def test_quantities_of_ones_own(table):
+    data = table.to_arviz(
+        {"difference": lambda d: d["mu"][:, 0, 0] - d["mu"][:, 1, 0]}, draws=200, method="anchored"
+    )
+    assert list(data["posterior"].data_vars) == ["difference"]
+    data = table.to_arviz(["logit(pi[1])", "mu[1,]"], draws=200)
+    assert list(data["posterior"].data_vars) == ["logit(pi[1])", "mu[1,] [x1]", "mu[1,] [x2]"]
+
+
+def test_plots_work(table):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    data = table.to_arviz(omega=1.0, draws=100)
+    (arviz.plot_forest if BEFORE_ONE else arviz.plot_dist)(data, var_names=["mu"])

@@ -1,0 +1,126 @@
+"""The same seed gives the same bits from Python and from the command; tables are the same files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import trustvb
+
+ASKED = ["pi[1]", "mu[1,x1] - mu[2,x1]", "cor[1,1,2]", "logit(pi[1])"]
+METHODS = ["vb", "tvb", "tvb-sequential", "gpc", "anchored", "analytic"]
+NUMBERS = ["level", "omega", "estimate", "lower", "upper", "coverage", "coverage_se"]
+
+
+def same(ours: pd.DataFrame, theirs: list[dict]) -> None:
+    """Bit for bit: JSON holds the shortest text that reads back the same."""
+    assert list(ours.functional) == [a["functional"] for a in theirs]
+    assert list(ours.method) == [a["method"] for a in theirs]
+    for name in NUMBERS:
+        expected = [np.nan if a[name] is None else a[name] for a in theirs]
+        np.testing.assert_array_equal(ours[name].to_numpy(), np.array(expected), err_msg=name)
+    assert list(ours["flags"]) == [";".join(a["flags"]) for a in theirs]
+
+
+def options(seed: int) -> list[str]:
+    return ["--grid", "15", "-B", "40", "--omega-min", "0.01", "--seed", str(seed)]
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+@pytest.mark.parametrize("seed", [1, 20_261_115])
+def test_intervals_are_bit_identical(overlap, overlap_path, json_of, seed):
+    theirs = json_of(
+        "calibrate", overlap_path, *ASKED, "--method", ",".join(METHODS), "--level", "0.5,0.95", *options(seed)
+    )
+    model = trustvb.GaussianMixture(2, random_state=seed).fit(overlap)
+    ours = model.intervals(
+        ASKED, level=[0.5, 0.95], method=METHODS, grid=15, bootstraps=40, omega_min=0.01
+    )
+    same(ours, theirs["intervals"])
+
+
+def test_the_defaults_are_those_of_the_command(overlap, overlap_path, json_of):
+    theirs = json_of("calibrate", overlap_path)
+    same(trustvb.GaussianMixture().fit(overlap).intervals(), theirs["intervals"])
+
+
+def test_demo_is_calibrate_without_arguments(json_of):
+    theirs = json_of("calibrate")["intervals"]
+    ours = trustvb.demo().reset_index()
+    assert list(ours.functional) == [a["label"] for a in theirs]
+    for name in ("estimate", "lower", "upper", "omega", "coverage"):
+        np.testing.assert_array_equal(ours[name], np.round([a[name] for a in theirs], 4))
+    text = trustvb.demo().to_string()
+    assert "mu[1,waiting]" in text and "79.95" in text
+
+
+def test_one_fit_is_bit_identical(overlap, overlap_path, json_of):
+    theirs = json_of("fit", overlap_path, "--omega", "0.3", "--seed", "4")
+    ours = trustvb.GaussianMixture(2, omega=0.3, random_state=4).fit(overlap)
+    assert ours.lower_bound_ == theirs["bound"] and ours.n_iter_ == theirs["iterations"]
+    np.testing.assert_array_equal(
+        ours.posterior_.parameters[:2], theirs["blocks"]["pi"]["alpha"]
+    )
+    np.testing.assert_array_equal(
+        ours.means_, [block["m"] for block in theirs["blocks"]["mu_lambda"]]
+    )
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_as_published(faithful, json_of):
+    more = ["--grid", "10", "-B", "20", "--published"]
+    theirs = json_of("calibrate", *more)
+    ours = trustvb.GaussianMixture(published=True).fit(faithful).intervals(grid=10, bootstraps=20)
+    same(ours, theirs["intervals"])
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_regressions_are_bit_identical(groups, tmp_path, json_of):
+    groups.to_csv(tmp_path / "groups.csv", index=False)
+    asked = ["beta[1,x] - beta[2,x]", "sum(beta)", "1/sqrt(noise[1])"]
+    theirs = json_of(
+        "calibrate", tmp_path / "groups.csv", *asked, "--formula", "y ~ x | who", *options(5)
+    )
+    read = pd.read_csv(tmp_path / "groups.csv", float_precision="round_trip")
+    table = dict(grid=15, bootstraps=40, omega_min=0.01)
+    by_formula = trustvb.MixtureRegression(random_state=5).fit("y ~ x | who", read)
+    same(by_formula.intervals(asked, **table), theirs["intervals"])
+    by_arrays = trustvb.MixtureRegression(random_state=5).fit(read[["x"]], read["y"], read["who"])
+    same(by_arrays.intervals(asked, **table), theirs["intervals"])
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_the_command_reads_our_tables(overlap, json_of, command, tmp_path):
+    model = trustvb.GaussianMixture(2, random_state=9).fit(overlap)
+    table = model.table(grid=15, bootstraps=40, omega_min=0.01, path=tmp_path / "direct.tvb")
+    model.table(grid=15, bootstraps=40, omega_min=0.01).save(tmp_path / "saved.tvb")
+    ours = table.intervals(ASKED, level=0.9)
+    for name in ("direct.tvb", "saved.tvb"):
+        same(ours, json_of("interval", tmp_path / name, *ASKED, "--level", "0.9")["intervals"])
+    assert "all fits converged" in command("table", "info", tmp_path / "saved.tvb")
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_we_read_the_commands_tables(overlap, overlap_path, json_of, command, tmp_path):
+    path = tmp_path / "built.tvb"
+    command("table", "build", overlap_path, "-o", path, *options(9), "--quiet")
+    table = trustvb.open_table(path)
+    same(table.intervals(ASKED), json_of("interval", path, *ASKED)["intervals"])
+    model = trustvb.GaussianMixture(2, random_state=9).fit(overlap)
+    again = model.table(grid=15, bootstraps=40, omega_min=0.01)
+    assert again.manifest == table.manifest == json.loads((path / "manifest.json").read_text())
+    # A build into the same folder finds everything there.
+    assert model.table(grid=15, bootstraps=40, omega_min=0.01, path=path).manifest == table.manifest
+    with pytest.raises(trustvb.TrustvbError, match="made with other settings: its seed is 9"):
+        trustvb.GaussianMixture(2, random_state=8).fit(overlap).table(
+            grid=15, bootstraps=40, omega_min=0.01, path=path
+        )
+
+
+def test_threads_change_nothing(overlap):
+    model = trustvb.GaussianMixture(2, random_state=3).fit(overlap)
+    tables = [model.table(grid=5, bootstraps=9, n_jobs=n) for n in (1, 2, None)]
+    first = tables[0].to_arrow()
+    assert all(table.to_arrow().equals(first) for table in tables[1:])

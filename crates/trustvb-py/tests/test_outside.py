@@ -1,0 +1,242 @@
+"""Calibration around a procedure that is not ours."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import pytest
+import trustvb
+from trustvb import _native
+
+Z = np.random.default_rng(11).standard_normal(400)
+
+
+def normal_mean(data, weights, omega, start):
+    """A mean with a posterior that is a quarter as wide as it should be at ω = 1."""
+    n = weights.sum()
+    mean = weights @ data / n
+    return mean + 0.25 * Z / np.sqrt(omega * n)
+
+
+def by_interval(data, weights, omega, start):
+    draws = normal_mean(data, weights, omega, start)
+    tail = lambda level: np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])  # noqa: E731
+    return draws.mean(), lambda name, level: tail(level)
+
+
+@pytest.fixture(scope="module")
+def data() -> np.ndarray:
+    return np.random.default_rng(5).normal(10, 1, 200)
+
+
+SETTINGS = dict(bootstraps=300, grid=25, omega_min=0.005, random_state=4)
+
+
+@pytest.fixture(scope="module")
+def calibration(data):
+    return trustvb.calibrate(
+        normal_mean, data, {"mean": lambda d: d, "square": lambda d: d**2},
+        method=["vb", "tvb", "gpc", "anchored"], **SETTINGS,
+    )
+
+
+def test_it_finds_the_width(calibration, data):
+    """A sixteenth of the data's information makes the posterior as wide as the sampling law."""
+    frame = calibration.intervals()
+    assert list(frame.functional) == ["mean"] * 4 + ["square"] * 4
+    mean = frame[frame.functional == "mean"].set_index("method")
+    true = 2 * 1.96 * data.std() / np.sqrt(len(data))
+    length = mean.upper - mean.lower
+    assert length["vb"] == pytest.approx(0.25 * true, rel=0.15)
+    assert mean.coverage["vb"] == pytest.approx(0.376, abs=0.1)
+    for method in ("gpc", "anchored"):
+        assert mean.omega[method] == pytest.approx(1 / 16, rel=0.35)
+        assert length[method] == pytest.approx(true, rel=0.2)
+        assert mean.coverage[method] == pytest.approx(0.95, abs=0.02)
+    assert length["tvb"] > length["anchored"]
+    square = frame[frame.functional == "square"].set_index("method")
+    assert square.estimate["vb"] == pytest.approx(mean.estimate["vb"] ** 2)
+
+
+def test_other_levels_need_no_new_fits(calibration):
+    frame = calibration.intervals(level=[0.5, 0.9], method="anchored")
+    assert (frame.coverage - frame.level).abs().max() < 0.02
+    curve = calibration.coverage_curve("mean", 0.9)
+    assert len(curve) == 25 and curve.coverage[0] < 0.5 < curve.coverage.iloc[-1]
+
+
+def test_resamples_are_those_of_tables(data):
+    seen = []
+
+    def fitter(data, weights, omega, start):
+        seen.append(weights)
+        return normal_mean(data, weights, omega, start)
+
+    trustvb.calibrate(fitter, data, lambda d: d, bootstraps=2, grid=2, random_state=4)
+    expected = [trustvb.resample_weights("full", b, 200, random_state=4) for b in (0, 0, 1, 1, 2, 2)]
+    np.testing.assert_array_equal(seen, expected)
+    assert trustvb.resample_weights("split", 0, 200).sum() == 100
+    # Pinned in the library's own tests.
+    pinned = [1, 1, 0, 0, 1, 3, 1, 1, 0, 2, 1]
+    np.testing.assert_array_equal(trustvb.resample_weights("full", 3, 11, random_state=7), pinned)
+
+
+def test_starts_are_handed_down_the_path(data):
+    starts = []
+
+    def fitter(data, weights, omega, start):
+        starts.append((omega, start))
+        return trustvb.Fit(draws=normal_mean(data, weights, omega, start), state=("at", omega))
+
+    trustvb.calibrate(fitter, data, lambda d: d, bootstraps=1, grid=3, omega_min=0.25)
+    assert starts == [
+        (1.0, None), (0.5, ("at", 1.0)), (0.25, ("at", 0.5)),
+        (1.0, ("at", 1.0)), (0.5, ("at", 1.0)), (0.25, ("at", 0.5)),
+    ]
+
+
+def test_intervals_instead_of_draws(data, calibration):
+    result = trustvb.calibrate(
+        by_interval, data, "mean", level=[0.9, 0.95], method=["vb", "anchored"], **SETTINGS
+    )
+    frame = result.intervals()
+    assert list(frame.level) == [0.9, 0.95, 0.9, 0.95]
+    draws = calibration.intervals(level=[0.9, 0.95], method=["vb", "anchored"])
+    draws = draws[draws.functional == "mean"]
+    np.testing.assert_allclose(frame.omega, draws.omega, rtol=0.1)
+    np.testing.assert_allclose(frame.lower, draws.lower, rtol=0.01)
+    with pytest.raises(ValueError, match="level 0.5 was not among those"):
+        result.intervals(level=0.5)
+    with pytest.raises(ValueError, match="no density to draw"):
+        result.plot_density()
+
+
+def test_worker_processes_change_nothing(data):
+    shift = 3.0
+    fitter = lambda d, w, o, s: normal_mean(d, w, o, s) + shift  # noqa: E731
+    frames = [
+        trustvb.calibrate(
+            fitter, data, lambda d: d, n_jobs=n, method=["tvb", "anchored"],
+            bootstraps=200, grid=6, omega_min=0.01,
+        ).intervals()
+        for n in (1, 2)
+    ]
+    pd.testing.assert_frame_equal(frames[0], frames[1])
+
+
+def test_without_joblib(tmp_path):
+    """Importable fitters need nothing but the standard library's processes."""
+    (tmp_path / "own.py").write_text(
+        textwrap.dedent("""
+        import numpy as np
+        Z = np.random.default_rng(1).standard_normal(200)
+        def fitter(data, weights, omega, start):
+            return weights @ data / weights.sum() + Z / np.sqrt(omega * weights.sum())
+        def value(draws):
+            return draws
+        """)
+    )
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent("""
+        import sys
+        sys.modules["joblib"] = None
+        import numpy as np, own, trustvb
+        if __name__ == "__main__":
+            data = np.random.default_rng(2).normal(size=50)
+            found = [
+                trustvb.calibrate(own.fitter, data, own.value, bootstraps=200, grid=4, n_jobs=n).intervals()
+                for n in (1, 2)
+            ]
+            assert found[0].equals(found[1])
+            print("same")
+        """)
+    )
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.stdout == "same\n", done.stderr
+
+
+def test_failed_fits_are_data(data):
+    def fitter(data, weights, omega, start):
+        if weights[0] > 1 and omega < 0.5:
+            raise trustvb.FitFailed("no luck")
+        return trustvb.Fit(draws=normal_mean(data, weights, omega, start), converged=weights[1] < 2)
+
+    result = trustvb.calibrate(fitter, data, lambda d: d, bootstraps=200, grid=6, omega_min=0.01)
+    with pytest.warns(trustvb.CalibrationWarning, match="unconverged-fits: .*% of the fits"):
+        frame = result.intervals(method="anchored")
+    assert frame["flags"][0] == "unconverged-fits" and np.isfinite(frame.lower[0])
+
+    def never(data, weights, omega, start):
+        raise trustvb.FitFailed
+
+    with pytest.raises(trustvb.TrustvbError, match="no answer for all units at ω = 1"):
+        trustvb.calibrate(never, data, lambda d: d)
+
+    def only_full(data, weights, omega, start):
+        if weights.max() > 1:
+            raise np.linalg.LinAlgError
+        return normal_mean(data, weights, omega, start)
+
+    result = trustvb.calibrate(only_full, data, lambda d: d, bootstraps=200, grid=3)
+    with pytest.warns(trustvb.CalibrationWarning, match="no-evidence"):
+        frame = result.intervals(method="anchored")
+    assert np.isnan(frame.lower[0])
+
+
+def test_edges_are_flagged(data):
+    result = trustvb.calibrate(
+        normal_mean, data, lambda d: d, bootstraps=200, grid=4, omega_min=0.5, method="anchored"
+    )
+    with pytest.warns(trustvb.CalibrationWarning) as caught:
+        flags = result.intervals()["flags"][0].split(";")
+    assert flags == ["at-grid-edge", "never-reaches-level"]
+    assert any("a smaller omega_min may be needed" in str(w.message) for w in caught)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (dict(method="analytic"), ValueError, "analytic fits a model of this library anew"),
+        (dict(method="mcmc"), ValueError, "no method `mcmc`"),
+        (dict(h="mean"), ValueError, "needs a callable"),
+        (dict(h=[lambda d: d[:3]]), ValueError, "one number for each draw"),
+        (dict(h={"a": 3}), TypeError, "must be a callable"),
+        (dict(h=[]), ValueError, "names of their own"),
+        (dict(fitter=lambda *_: "draws"), TypeError, "a fitter returns draws"),
+        (dict(fitter=lambda *_: trustvb.Fit()), ValueError, "needs draws, or a mean"),
+        (dict(fitter=lambda *_: 1 + ""), TypeError, "unsupported operand"),
+        (dict(fitter=by_interval), ValueError, "must be a name"),
+        (dict(level=1.5), ValueError, "level 1.5"),
+        (dict(bootstraps=0), ValueError, "bootstraps=0"),
+    ],
+)
+def test_wrong_calls(data, arguments, error, message):
+    call = dict(fitter=normal_mean, data=data, h=lambda d: d, bootstraps=2, grid=2) | arguments
+    with pytest.raises(error, match=message):
+        trustvb.calibrate(call.pop("fitter"), call.pop("data"), call.pop("h"), **call)
+
+
+def test_units_of_tuples_and_dicts(data):
+    def fitter(data, weights, omega, start):
+        x = data["x"] if isinstance(data, dict) else data[0]
+        return normal_mean(x, weights, omega, start)
+
+    frames = [
+        trustvb.calibrate(fitter, given, lambda d: d, bootstraps=200, grid=3, omega_min=0.01).intervals()
+        for given in ((data, data), {"x": data})
+    ]
+    pd.testing.assert_frame_equal(*frames)
+
+
+def test_laws_of_draws_are_the_librarys():
+    draws = np.array([3.0, 1.0, 2.0, 2.0, np.nan])
+    assert _native.sampled_place(draws, 1.5) == 0.25
+    assert _native.sampled_place(draws, 2.0) == 0.5
+    assert _native.sampled_interval(draws, 1 - 1e-12)[0] == pytest.approx((1, 3))

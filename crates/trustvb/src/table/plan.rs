@@ -1,0 +1,140 @@
+//! What a user may say about a table, with the usual value for all that is left unsaid.
+
+use super::{OmegaGrid, Replicates, Settings};
+use crate::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
+use crate::model::ModelSpec;
+use crate::resample::{Design, GivenResamples, Resamples};
+
+/// Wishes that become [`Settings`] and [`Resamples`]; the same for every way of asking.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The designs that are needed: those of the methods to be asked.
+    pub designs: Vec<Design>,
+    /// Whether anything but ω = 1 will be asked.
+    pub needs_grid: bool,
+    /// Points of the grid.
+    pub grid: usize,
+    /// The smallest ω.
+    pub omega_min: f64,
+    /// Bootstraps of each design, unless the user gives their own.
+    pub bootstraps: u32,
+    /// A new split and new bootstraps at every ω.
+    pub fresh_splits: bool,
+    /// The user's own resamples.
+    pub given: Option<GivenResamples>,
+    /// How components are numbered.
+    pub matching: Option<Matching>,
+    /// Starts of each replicate's own, instead of the full-data fit.
+    pub restarts: Option<usize>,
+    /// Everything as the paper's code had it, unless said otherwise.
+    pub published: bool,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Where the full-data fit begins.
+    pub start: Start,
+    /// How each fit iterates; as published there is no choice.
+    pub fit: FitOptions,
+}
+
+/// The relative change at which fits of a table have converged, unless the user says otherwise.
+pub const TABLE_TOLERANCE: f64 = 1e-8;
+
+/// Starts of the full-data fit, unless the user says otherwise.
+pub const STARTS: usize = 10;
+
+impl Plan {
+    /// The usual table for these designs.
+    pub fn new(seed: u64, designs: Vec<Design>) -> Plan {
+        Plan {
+            designs,
+            needs_grid: true,
+            grid: 100,
+            omega_min: 1e-3,
+            bootstraps: 500,
+            fresh_splits: false,
+            given: None,
+            matching: None,
+            restarts: None,
+            published: false,
+            seed,
+            start: Start::KMeans { restarts: STARTS, seed },
+            fit: FitOptions {
+                stopping: Stopping::Relative(TABLE_TOLERANCE),
+                ..FitOptions::default()
+            },
+        }
+    }
+
+    /// The settings of a table for `model`, and its resamples.
+    pub fn settings(self, model: ModelSpec) -> Result<(Settings, Resamples), PlanError> {
+        if self.fresh_splits && self.given.is_some() {
+            return Err(PlanError::FreshAndGiven);
+        }
+        let needed = |design: Design| -> u32 {
+            if !self.designs.contains(&design) {
+                return 0;
+            }
+            match self.given.as_ref().map(|given| given.bootstraps(design)) {
+                Some(n) if n > 0 => n as u32,
+                _ => self.bootstraps,
+            }
+        };
+        let replicates = Replicates { full: needed(Design::Full), split: needed(Design::Split) };
+        let omegas = if !self.needs_grid || replicates.full + replicates.split == 0 {
+            vec![1.0]
+        } else {
+            if self.grid > 1 && self.omega_min >= 1.0 {
+                return Err(PlanError::NoRoom);
+            }
+            OmegaGrid { points: self.grid, min: self.omega_min }.omegas()
+        };
+        let path = PathOptions {
+            fit: if self.published {
+                FitOptions {
+                    stopping: Stopping::AbsoluteBound(1e-4),
+                    max_sweeps: 200,
+                    acceleration: 0,
+                    trace: false,
+                }
+            } else {
+                self.fit
+            },
+            matching: self.matching.unwrap_or(if self.published {
+                Matching::Weight
+            } else {
+                Matching::Assignment
+            }),
+            start: match (self.restarts, self.published) {
+                (Some(n), _) => ReplicateStart::Restarts(n),
+                (None, true) => ReplicateStart::ColdEveryOmega,
+                (None, false) => ReplicateStart::Warm,
+            },
+            seed: self.seed,
+        };
+        let settings = Settings {
+            model,
+            omegas,
+            omega_min: self.omega_min,
+            replicates,
+            bootstraps: self.bootstraps,
+            fresh_splits: self.fresh_splits,
+            resamples: self.given.as_ref().map(GivenResamples::hash),
+            seed: self.seed,
+            start: self.start,
+            path,
+            published_intervals: self.published,
+        };
+        Ok((settings, Resamples::new(self.seed, self.fresh_splits, self.given)))
+    }
+}
+
+/// Wishes that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Fresh splits and given ones.
+    #[error("--fresh-splits draws new splits, so it cannot go with --resamples")]
+    FreshAndGiven,
+    /// A grid from 1 to 1.
+    #[error("--omega-min 1 leaves no room for a grid; give a smaller fraction, such as 0.001")]
+    NoRoom,
+}

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 /// Largest difference between the means that both programs find, as a share of the mean or of its
 /// column's standard deviation.
@@ -122,6 +123,9 @@ fn engine() -> Result<String, String> {
         let measured = format!("{value:.digits$} {unit}");
         writeln!(text, "| {what} | {} |", measured.trim_end()).map_err(|why| why.to_string())?;
     }
+    let seconds = default_calibrate()?;
+    writeln!(text, "| the whole command `trustvb calibrate` | {} |", duration(seconds))
+        .map_err(|why| why.to_string())?;
     for workload in ["fit", "table", "bmlr"] {
         let count = instructions(&binary, workload)?;
         writeln!(text, "| instructions of the fixed workload `{workload}` | {count} |")
@@ -132,6 +136,18 @@ fn engine() -> Result<String, String> {
          they are those of the AVX2 kernel; they do not depend on what else the machine does.\n",
     );
     Ok(text)
+}
+
+/// Seconds of the default `trustvb calibrate`, from process start to end; the best of five.
+fn default_calibrate() -> Result<f64, String> {
+    run_command(&mut cargo(&["build", "--release", "--locked", "--package", "trustvb-cli"]))?;
+    let mut least = f64::INFINITY;
+    for _ in 0..5 {
+        let began = Instant::now();
+        output(Command::new(target().join("release/trustvb")).args(["calibrate", "--quiet"]))?;
+        least = least.min(began.elapsed().as_secs_f64());
+    }
+    Ok(least)
 }
 
 /// Instructions that callgrind counts for a workload, or why it cannot.

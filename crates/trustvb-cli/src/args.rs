@@ -30,6 +30,15 @@ pub(crate) enum Command {
     Interval(IntervalArgs),
     /// Build, inspect and merge tables on disk
     Table(TableArgs),
+    /// Data sets with known truth
+    Simulate(SimulateArgs),
+    /// Coverage studies: many data sets with known truth, and what intervals do
+    ///
+    /// Simulates data sets, lets every method answer, and keeps all intervals in a folder with a summary
+    /// and figures. A study that was interrupted goes on where it stopped when it is run again. Without a
+    /// name: the built-in studies.
+    #[command(after_help = STUDY_EXAMPLES, args_conflicts_with_subcommands = true)]
+    Study(Box<StudyArgs>),
 }
 
 const CALIBRATE_EXAMPLES: &str = "Examples:
@@ -58,6 +67,32 @@ const MERGE_EXAMPLES: &str = "Examples:
   trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2
   trustvb table build -o second.tvb --grid 50 -B 100 --shard 2/2
   trustvb table merge -o whole.tvb first.tvb second.tvb";
+
+const SIMULATE_GMM_EXAMPLES: &str = "Examples:
+  trustvb simulate gmm --preset paper-gmm --n 1000 -o data.csv
+  trustvb simulate gmm --n 300 --weights 3,2,1 --separation 2.5 --df 5 --seed 7 -o heavy.csv
+  trustvb simulate gmm --n 500 --centres '0,0;3,1' --covariance '1,0.5;0.5,1' -o tilted.parquet";
+
+const SIMULATE_BMLR_EXAMPLES: &str = "Examples:
+  trustvb simulate bmlr --preset paper-bmlr --groups 100 --rows 50 -o groups.csv
+  trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' --noise-sd 0.5 -o groups.csv";
+
+const SIMULATE_STUDY_EXAMPLES: &str = "Examples:
+  trustvb simulate study paper-gmm gmm/n=1000 --replication 17 -o data.csv";
+
+const STUDY_EXAMPLES: &str = "Examples:
+  trustvb study
+  trustvb study paper-gmm --show
+  trustvb study section3 --only sep3/n=300 --replications 10 -B 20 --grid 20 -o quick.study
+  trustvb study quick.study --so-far --format csv
+
+Data set 17 of a cell is that of `trustvb simulate study NAME CELL --replication 17`; with the seed
+in its truth file, `trustvb calibrate` gives the study's intervals.";
+
+const STUDY_MERGE_EXAMPLES: &str = "Examples:
+  trustvb study section3 --only sep3/n=300 --replications 20 -B 20 --grid 9 --shard 1/2 -o a.study
+  trustvb study section3 --only sep3/n=300 --replications 20 -B 20 --grid 9 --shard 2/2 -o b.study
+  trustvb study merge -o whole.study a.study b.study";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModelName {
@@ -219,7 +254,7 @@ pub(crate) struct QuestionArgs {
     /// Level of the intervals; may be repeated [default: 0.95]
     #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true)]
     pub(crate) level: Vec<f64>,
-    /// Methods, separated by commas: vb, tvb, tvb-sequential, gpc, anchored, analytic
+    /// Methods, separated by commas: vb, tvb, tvb-sequential, gpc, anchored, analytic, bootstrap
     /// [default: vb,tvb,anchored,analytic]
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) method: Vec<String>,
@@ -330,6 +365,227 @@ pub(crate) struct MergeArgs {
     /// No remarks on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    #[command(subcommand)]
+    pub(crate) command: SimulateCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SimulateCommand {
+    /// Rows of a mixture of Gaussians, or of t distributions
+    ///
+    /// The truth goes into a file beside the data: data.csv gets data.truth.json, with the names that
+    /// quantities have (pi, mu, sigma). Component 1 is the heaviest.
+    #[command(after_help = SIMULATE_GMM_EXAMPLES)]
+    Gmm(SimulateGmmArgs),
+    /// Groups of rows, each following one of several regressions
+    ///
+    /// The truth goes into a file beside the data: data.csv gets data.truth.json, with the names that
+    /// quantities have (pi, beta, noise). Component 1 is the heaviest. The design is standard Normal.
+    #[command(after_help = SIMULATE_BMLR_EXAMPLES)]
+    Bmlr(SimulateBmlrArgs),
+    /// A data set of a study, exactly as the study saw it
+    ///
+    /// Its truth file tells the seed with which `trustvb calibrate` gives the study's intervals.
+    #[command(after_help = SIMULATE_STUDY_EXAMPLES)]
+    Study(SimulateStudyArgs),
+}
+
+/// Which data set, and where it goes.
+#[derive(Debug, Args)]
+pub(crate) struct DrawArgs {
+    /// Which data set of the seed
+    #[arg(long, default_value_t = 1, value_name = "R", value_parser = seed)]
+    pub(crate) replication: u64,
+    /// The file: Parquet by its name, otherwise CSV [default: CSV to standard output, without truth]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateGmmArgs {
+    /// Start from a built-in design: paper-gmm; the other options change it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
+    /// Rows [default: 1000]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) n: Option<usize>,
+    /// Components [default: as many as weights or centres, otherwise 2]
+    #[arg(short = 'k', long, value_name = "K", value_parser = positive)]
+    pub(crate) components: Option<usize>,
+    /// Columns, when centres come from --separation [default: 2]
+    #[arg(short = 'p', long, value_name = "P", value_parser = positive)]
+    pub(crate) columns: Option<usize>,
+    /// Weights; they need not add up to 1 [default: 0.65,0.35 or K, K-1, …, 1]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) weights: Option<Vec<f64>>,
+    /// Distance between neighbouring centres in each coordinate [default: 2]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) separation: Option<f64>,
+    /// Centres instead: '0,0;2,1', a row per component
+    #[arg(long, value_name = "ROWS", allow_hyphen_values = true)]
+    pub(crate) centres: Option<String>,
+    /// Covariance matrix by rows: '1,0.5;0.5,1'; once for all components or once for each
+    #[arg(long, value_name = "ROWS", allow_hyphen_values = true)]
+    pub(crate) covariance: Vec<String>,
+    /// t-distributed components with so many degrees of freedom and the same covariances
+    #[arg(long, value_name = "DF")]
+    pub(crate) df: Option<f64>,
+    /// Seed
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateBmlrArgs {
+    /// Start from a built-in design: paper-bmlr; the other options change it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
+    /// Groups [default: 500]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) groups: Option<usize>,
+    /// Rows of each group [default: 100]
+    #[arg(long, value_name = "J", value_parser = positive)]
+    pub(crate) rows: Option<usize>,
+    /// Weights; they need not add up to 1 [default: 0.65,0.35 or K, K-1, …, 1]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) weights: Option<Vec<f64>>,
+    /// Coefficients: '1,-1;0,2', a row per component
+    #[arg(long, value_name = "ROWS", allow_hyphen_values = true)]
+    pub(crate) coefficients: Option<String>,
+    /// Norm of the signal over that of the noise, in each group [default: 1]
+    #[arg(long, value_name = "X")]
+    pub(crate) snr: Option<f64>,
+    /// Standard deviation of the noise, instead of --snr
+    #[arg(long, value_name = "X")]
+    pub(crate) noise_sd: Option<f64>,
+    /// One draw of the noise for all groups of a component, as in the paper's code, or one for each
+    /// group [default: independent; as in the paper's code with the preset]
+    #[arg(long, value_enum)]
+    pub(crate) noise: Option<NoiseName>,
+    /// Seed
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NoiseName {
+    Independent,
+    Shared,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateStudyArgs {
+    /// A built-in study, a TOML file, or the folder of a study
+    pub(crate) study: String,
+    /// The cell, such as gmm/n=1000
+    pub(crate) cell: String,
+    /// Seed of the study [default: the study's own]
+    #[arg(long, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabelsName {
+    /// The full-data fit is matched to the truth
+    Matched,
+    /// The heaviest component of the full-data fit is number 1
+    Weight,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<StudyCommand>,
+    /// A built-in study, a TOML file, or the folder of a study that goes on
+    #[arg(value_name = "NAME, FILE or FOLDER")]
+    pub(crate) study: Option<String>,
+    /// The folder [default: NAME.study]
+    #[arg(short, long, value_name = "NAME.study")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print the study as TOML, to copy and change, and do nothing
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// Show what is done so far, and do nothing
+    #[arg(long)]
+    pub(crate) so_far: bool,
+    /// This share of the replications and of the bootstraps, for a quick look
+    #[arg(long, value_name = "X", value_parser = scale, allow_negative_numbers = true)]
+    pub(crate) scale: Option<f64>,
+    /// Data sets in each cell
+    #[arg(long, value_name = "N", value_parser = bootstraps)]
+    pub(crate) replications: Option<u32>,
+    /// Bootstraps of each design
+    #[arg(short = 'B', long, value_name = "N", value_parser = bootstraps)]
+    pub(crate) bootstraps: Option<u32>,
+    /// Points of the grid of fractions
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) grid: Option<usize>,
+    /// Seed of everything random
+    #[arg(long, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    /// Only these cells: names of designs or cells, with * for anything; a cell's data stay the same
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) only: Vec<String>,
+    /// Only these methods, or others than the study has: vb, tvb, tvb-fresh, tvb-sequential, gpc,
+    /// anchored, analytic, bootstrap
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) method: Vec<String>,
+    /// These quantities instead of the study's; may be repeated
+    #[arg(long, value_name = "H")]
+    pub(crate) quantity: Vec<String>,
+    /// Levels of the intervals
+    #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true)]
+    pub(crate) level: Vec<f64>,
+    /// How components of fits get the numbers of the true ones [default: matched]
+    #[arg(long, value_enum)]
+    pub(crate) labels: Option<LabelsName>,
+    /// Do only this share of the replications, such as 2/5; merge the folders, or run the study again
+    /// in the same folder, to complete it
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    /// How to print the summary
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+    /// No progress and no remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Put shards of the same study together
+    #[command(after_help = STUDY_MERGE_EXAMPLES)]
+    Merge(StudyMergeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyMergeArgs {
+    /// The folder that gets all parts; made if it does not exist
+    #[arg(short, long, value_name = "NAME.study")]
+    pub(crate) output: PathBuf,
+    /// Folders of the same study
+    #[arg(required = true)]
+    pub(crate) sources: Vec<PathBuf>,
+    /// How to print the summary
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+    /// No remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    within(text, "a scale: greater than 0", |x| x > 0.0 && x <= 1000.0)
 }
 
 fn positive(text: &str) -> Result<usize, String> {

@@ -64,5 +64,6 @@ run_failures!(
     trustvb::table::TableError,
     trustvb::table::BuildError,
     trustvb::calibrate::CalibrateError,
-    trustvb::resample::ResampleError
+    trustvb::resample::ResampleError,
+    trustvb::study::StudyError
 );

@@ -255,6 +255,7 @@ pub(crate) fn settings(
         None => None,
     };
     let plan = Plan {
+        needs_grid: methods.iter().any(|method| method.needs_grid()),
         grid: grid.grid.unwrap_or(if built_in_data { 500 } else { 100 }),
         omega_min: grid.omega_min,
         bootstraps: grid.bootstraps,

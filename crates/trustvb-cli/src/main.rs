@@ -39,6 +39,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Calibrate(args) => commands::calibrate::run(&args),
         Command::Interval(args) => commands::interval::run(&args),
         Command::Table(args) => commands::table::run(&args),
+        Command::Simulate(args) => commands::simulate::run(&args),
+        Command::Study(args) => commands::study::run(&args),
     }
 }
 

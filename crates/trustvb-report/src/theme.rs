@@ -241,6 +241,8 @@ fn method_style(name: &str) -> Option<SeriesStyle> {
         "anchored" => (Paint::Blue, "", Marker::Disc),
         "analytic" => (Paint::Green, "3.5 2.5", Marker::Triangle),
         "tvb-sequential" => (Paint::Purple, "8 3 2 3", Marker::Square),
+        "tvb-fresh" => (Paint::Orange, "6 3", Marker::Square),
+        "bootstrap" => (Paint::Charcoal, "2 2.5", Marker::Diamond),
         _ => return None,
     };
     Some(SeriesStyle { paint, dash, marker })

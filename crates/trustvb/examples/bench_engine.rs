@@ -1,7 +1,8 @@
 //! Times tables, sweeps and their scaling, for `cargo xtask bench`.
 //!
 //! Without an argument it measures everything and prints one line of JSON per measurement. With
-//! `fit`, `table` or `bmlr` it runs one fixed workload once, for a counter of instructions.
+//! `fit`, `table` or `bmlr` it runs one fixed workload once, for a counter of instructions; with
+//! `sweep N P K` it times one kernel alone.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -28,6 +29,7 @@ fn main() -> Outcome {
         Some("fit") => fixed_fit(),
         Some("table") => fixed_table(),
         Some("bmlr") => fixed_bmlr(),
+        Some("sweep") => one_sweep(),
         Some(other) => Err(format!("unknown workload {other}").into()),
     }
 }
@@ -54,6 +56,24 @@ fn options() -> PathOptions {
         start: ReplicateStart::Warm,
         seed: 1,
     }
+}
+
+/// `sweep N P K`: one kernel alone, for a profiler.
+fn one_sweep() -> Outcome {
+    let sizes: Vec<usize> =
+        std::env::args().skip(2).map(|x| x.parse()).collect::<Result<_, _>>()?;
+    let [n, p, k] = sizes[..] else { return Err("usage: bench_engine sweep N P K".into()) };
+    let nanoseconds = kernel_nanoseconds(n, p, k)?;
+    say("per row, component and sweep", nanoseconds, "ns");
+    Ok(())
+}
+
+/// Nanoseconds per row, component and sweep of a mixture of `k` Gaussians, on one thread.
+fn kernel_nanoseconds(n: usize, p: usize, k: usize) -> Result<f64, Box<dyn Error>> {
+    let data = gaussians(n, p, k, 2.0)?;
+    let model = Gmm::new(&data, k, GmmPrior::default(), Update::Corrected)?;
+    let centres = model.random_centres(None, &mut stream(1, Purpose::Start, 0));
+    Ok(with_threads(1, || sweep_nanoseconds(&model, &centres).map_err(|e| e.to_string()))??)
 }
 
 /// Builds a table and returns the seconds, fits and sweeps per fit.
@@ -93,6 +113,19 @@ fn best(times: usize, mut run: impl FnMut() -> f64) -> f64 {
     (0..times).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
+/// How many times longer one measurement is than another: best of several turns each, taken
+/// alternately so that a busy moment disturbs both.
+fn ratio(
+    mut large: impl FnMut() -> Result<f64, Box<dyn Error>>,
+    mut small: impl FnMut() -> Result<f64, Box<dyn Error>>,
+) -> Result<f64, Box<dyn Error>> {
+    let mut least = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..5 {
+        least = (least.0.min(large()?), least.1.min(small()?));
+    }
+    Ok(least.0 / least.1)
+}
+
 fn with_threads<T: Send>(
     threads: usize,
     run: impl FnOnce() -> T + Send,
@@ -107,7 +140,8 @@ fn sweep_nanoseconds(model: &dyn Model, centres: &[f64]) -> Result<f64, Box<dyn 
     let mut state = vec![0.0; model.state_len()];
     let mut next = state.clone();
     sweeper.start(1.0, centres, &mut state)?;
-    let repeats = (2_000_000 / model.n_units()).max(3);
+    let work = model.n_units() * model.state_len();
+    let repeats = (20_000_000 / work).max(3);
     let seconds = best(5, || {
         let began = Instant::now();
         for _ in 0..repeats {
@@ -147,16 +181,33 @@ fn measure() -> Outcome {
     say("fits in it", fits as f64, "");
     say("sweeps per fit in it", sweeps, "");
     say("microseconds per fit, all threads", 1e6 * seconds / fits as f64, "µs");
-    let one = with_threads(1, || table(&faithful, 500, 500, &both).map_err(|e| e.to_string()))??.0;
-    let two = with_threads(2, || table(&faithful, 500, 500, &both).map_err(|e| e.to_string()))??.0;
-    say("times faster with 2 threads than with 1", one / two, "×");
-    say("time with twice the bootstraps", build(250, 500)?.0 / build(250, 250)?.0, "×");
-    say("time with twice the grid", build(500, 250)?.0 / build(250, 250)?.0, "×");
+    let threads = |n: usize| {
+        let build = || table(&faithful, 500, 500, &both).map_err(|why| why.to_string());
+        Ok(with_threads(n, build)??.0)
+    };
+    say("times faster with 2 threads than with 1", ratio(|| threads(1), || threads(2))?, "×");
+    let twice = |small: (usize, u32), large: (usize, u32)| {
+        ratio(
+            || Ok(table(&faithful, large.0, large.1, &both)?.0),
+            || Ok(table(&faithful, small.0, small.1, &both)?.0),
+        )
+    };
+    say("time with twice the bootstraps", twice((250, 250), (250, 500))?, "×");
+    say("time with twice the grid", twice((250, 250), (500, 250))?, "×");
     let (small, large) =
         (gmm(&gaussians(2000, 2, 2, 2.0)?, 2)?, gmm(&gaussians(4000, 2, 2, 2.0)?, 2)?);
-    let full = [Design::Full];
-    let ratio = table(&large, 50, 100, &full)?.0 / table(&small, 50, 100, &full)?.0;
-    say("time with twice the rows", ratio, "×");
+    let of_full = |model: &Gmm| Ok(table(model, 50, 100, &[Design::Full])?.0);
+    say("time with twice the rows", ratio(|| of_full(&large), || of_full(&small))?, "×");
+    // Other components and columns make another problem with other sweeps, so per sweep here.
+    let sweep = |p: usize, k: usize| Ok(kernel_nanoseconds(20_000, p, k)? * k as f64);
+    for (what, (p1, k1), (p2, k2)) in [
+        ("components (5 to 10, p 4)", (4, 5), (4, 10)),
+        ("columns (4 to 8, K 3)", (4, 3), (8, 3)),
+        ("columns (20 to 40, K 3)", (20, 3), (40, 3)),
+    ] {
+        let times = ratio(|| sweep(p2, k2), || sweep(p1, k1))?;
+        say(&format!("time of a sweep with twice the {what}"), times, "×");
+    }
     for (n, p, k) in [
         (100_000, 2, 2),
         (100_000, 5, 3),
@@ -165,10 +216,7 @@ fn measure() -> Outcome {
         (1_000, 2, 2),
         (272, 2, 2),
     ] {
-        let model = gmm(&gaussians(n, p, k, 2.0)?, k)?;
-        let centres = model.random_centres(None, &mut stream(1, Purpose::Start, 0));
-        let nanoseconds =
-            with_threads(1, || sweep_nanoseconds(&model, &centres).map_err(|e| e.to_string()))??;
+        let nanoseconds = kernel_nanoseconds(n, p, k)?;
         say(&format!("per row, component and sweep: n {n}, p {p}, K {k}"), nanoseconds, "ns");
         if n == 100_000 {
             let blocks = Blocks::new(n, p);
@@ -193,7 +241,34 @@ fn measure() -> Outcome {
         "s",
     );
     say("its sweeps", found.outcome.sweeps as f64, "");
+    regressions()?;
     say("peak memory of all this", peak_memory_mb(), "MB");
+    Ok(())
+}
+
+/// The statistics of a million rows in 1,000 groups, and a fit from them.
+fn regressions() -> Outcome {
+    let rows = gaussians(1_000_000, 6, 2, 1.0)?;
+    let labels: Vec<String> = (0..rows.n_rows()).map(|i| (i / 1000).to_string()).collect();
+    let design = (1..6).map(|j| rows.column(j).to_vec()).collect();
+    let names = (1..6).map(|j| format!("x{j}")).collect();
+    let y = rows.column(0).to_vec();
+    let grouped = Grouped::from_columns("y".to_owned(), y, names, design, Some(&labels))?;
+    let make = || Bmlr::new(&grouped, 2, BmlrPrior::default(), Noise::Estimate);
+    let seconds = best(5, || {
+        let began = Instant::now();
+        let _ = black_box(make());
+        began.elapsed().as_secs_f64()
+    });
+    say("bmlr: statistics of 1,000,000 rows in 1,000 groups, p 5", 1e3 * seconds, "ms");
+    let model = make()?;
+    let start = Start::KMeans { restarts: 1, seed: 1 };
+    let seconds = best(5, || {
+        let began = Instant::now();
+        let _ = black_box(fit(&model, None, 1.0, &start, &FitOptions::default(), &mut |_| ()));
+        began.elapsed().as_secs_f64()
+    });
+    say("bmlr: one fit from them, start included", 1e3 * seconds, "ms");
     Ok(())
 }
 

@@ -74,6 +74,7 @@ pub mod roofline;
 #[allow(unsafe_code)]
 mod simd;
 pub mod special;
+pub mod study;
 pub mod table;
 
 /// The README's Rust, as documentation tests.

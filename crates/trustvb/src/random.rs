@@ -19,6 +19,8 @@ pub enum Purpose {
     Draw = 5,
     /// Simulated data; number = replication.
     Simulate = 6,
+    /// Seeds of a study's replications; number = replication.
+    Study = 7,
 }
 
 /// The stream of (seed, purpose, number).

@@ -65,7 +65,7 @@ fn check(what: &str, model: &dyn Model, centres: &[f64], functions: &[(&str, Fun
             let weights = weights.map(Vec::as_slice);
             let start = Start::Centres(centres.to_vec());
             let fit = fit(model, weights, omega, &start, &tight(), &mut |_| ()).unwrap();
-            let mut at = Linearisation::new(model, weights, omega, &fit.state).unwrap();
+            let at = Linearisation::new(model, weights, omega, &fit.state).unwrap();
             let base = weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
             let moved: Vec<(usize, Posterior, Posterior)> = (0..n)
                 .step_by(EVERY)
@@ -79,7 +79,7 @@ fn check(what: &str, model: &dyn Model, centres: &[f64], functions: &[(&str, Fun
                 })
                 .collect();
             for (name, h) in functions {
-                let influence = at.influence(h).unwrap();
+                let influence = at.influence(model, h).unwrap();
                 let largest = influence.psi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
                 assert!(largest > 0.0 && influence.sd.is_finite());
                 for (unit, up, down) in &moved {

@@ -3,6 +3,8 @@
 pub(crate) mod calibrate;
 pub(crate) mod fit;
 pub(crate) mod interval;
+pub(crate) mod simulate;
+pub(crate) mod study;
 pub(crate) mod table;
 
 mod plot;

@@ -53,7 +53,8 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     }
 }
 
-fn shard(text: &str) -> Result<Shard, Failure> {
+/// The share of `3/16`.
+pub(crate) fn shard(text: &str) -> Result<Shard, Failure> {
     let wrong =
         || Failure::Usage(format!("--shard {text}: write it as 3/16, the third share of sixteen"));
     let (number, of) = text.split_once('/').ok_or_else(wrong)?;

@@ -36,7 +36,8 @@ impl Backend for Cpu {
     }
 }
 
-fn run_job(problem: &Problem<'_>, job: Job) -> PathFits {
+/// One path, by the thread that asks.
+pub(crate) fn run_job(problem: &Problem<'_>, job: Job) -> PathFits {
     if job.design == Design::Full && job.replicate == 0 {
         return problem.reference.fits.clone();
     }

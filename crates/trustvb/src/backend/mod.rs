@@ -3,6 +3,7 @@
 mod cpu;
 
 pub use cpu::Cpu;
+pub(crate) use cpu::run_job;
 
 use crate::fit::{PathFits, PathOptions, Reference};
 use crate::model::Model;

@@ -16,20 +16,40 @@ use crate::functional::Range;
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
 use crate::special::normal;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Fits an answer may use.
-const MAX_FITS: usize = 20;
+/// The curve is evaluated at `ω = RUNG^j` only, and interpolated between neighbours: the rungs are
+/// common to all functionals and levels, so that fits and derivatives are made once. Half widths in
+/// standard deviations go like `ω^-1/2`; over one rung that bends by less than 2e-5 in coverage.
+const RUNG: f64 = 0.95;
+
+/// Points of the curve an answer may use.
+const MAX_POINTS: usize = 20;
 
 /// The curve is followed downwards by no more than this factor at a time, so that a first crossing
 /// is not jumped over.
 const LONGEST_STEP: f64 = 0.4;
 
-/// The shortest first step; each later one is longer by this factor at least, so that a curve that
-/// stays just below the level is followed to the end of the grid with the fits there are.
-const SHORTEST_STEP: f64 = 0.95;
+/// Fits of all units and their derivatives, by rung.
+#[derive(Debug, Default)]
+pub(super) struct Cache(Mutex<HashMap<usize, Arc<Rung>>>);
 
-/// Close enough to the level.
-const CLOSE: f64 = 1e-4;
+/// A fit of all units, linearised.
+#[derive(Debug)]
+struct Rung {
+    fit: FullFit,
+    linearisation: Result<Linearisation, InfluenceError>,
+}
+
+/// A fit of all units.
+#[derive(Debug)]
+struct FullFit {
+    omega: f64,
+    state: Vec<f64>,
+    posterior: Posterior,
+    converged: bool,
+}
 
 pub(super) fn answer(
     question: &Question<'_>,
@@ -39,12 +59,12 @@ pub(super) fn answer(
     let mut answers = Vec::new();
     for &level in levels {
         let mut search = Search::new(question, model, level);
-        let found = search.run();
-        let mut answer = match found {
-            Ok((omega, coverage, posterior, flags)) => {
-                let mut answer = question.finish(Method::Analytic, level, omega, &posterior);
-                (answer.coverage, answer.coverage_se) = (Some(coverage), Some(0.0));
-                answer.flags = flags;
+        let mut answer = match search.run() {
+            Ok(found) => {
+                let mut answer =
+                    question.finish(Method::Analytic, level, found.omega, &found.posterior);
+                (answer.coverage, answer.coverage_se) = (Some(found.coverage), Some(0.0));
+                answer.flags = found.flags;
                 answer
             }
             Err(why) => {
@@ -77,125 +97,158 @@ struct Search<'a> {
     model: &'a dyn Model,
     level: f64,
     anchor: f64,
-    /// The state of the last fit, from which the next starts.
-    state: Option<Vec<f64>>,
     points: Vec<CurvePoint>,
+    /// Fits behind this answer, whether made for it or for an earlier one.
     fits: usize,
     /// Those among them that did not converge.
     unconverged: usize,
 }
 
-type Found = (f64, f64, Posterior, Vec<Flag>);
+struct Found {
+    omega: f64,
+    coverage: f64,
+    posterior: Posterior,
+    flags: Vec<Flag>,
+}
+
+/// A point of the curve: its rung, and the half width in standard deviations minus the wanted one.
+type Point = (usize, f64);
 
 impl<'a> Search<'a> {
     fn new(question: &'a Question<'a>, model: &'a dyn Model, level: f64) -> Search<'a> {
         let anchor = unbounded(question.part.range(), question.estimate);
-        let points = Vec::new();
-        Search { question, model, level, anchor, state: None, points, fits: 0, unconverged: 0 }
+        Search { question, model, level, anchor, points: Vec::new(), fits: 0, unconverged: 0 }
+    }
+
+    fn least(&self) -> f64 {
+        self.question.table.manifest().omega_min
+    }
+
+    fn omega(&self, rung: usize) -> f64 {
+        RUNG.powi(rung as i32).max(self.least())
     }
 
     /// Walks down from ω = 1 until the curve crosses, then closes in on the crossing.
     fn run(&mut self) -> Result<Found, InfluenceError> {
-        let least = self.question.table.manifest().omega_min;
+        let last = (self.least().ln() / RUNG.ln()).ceil() as usize;
         let wanted = normal::quantile(0.5 + 0.5 * self.level);
         let width =
             |coverage: f64| normal::quantile(0.5 + 0.5 * coverage.clamp(1e-12, 1.0 - 1e-12));
-        let (mut coverage, mut posterior) = self.evaluate(1.0)?;
+        let (mut coverage, posterior) = self.evaluate(0)?;
         if coverage >= self.level {
-            return Ok((1.0, coverage, posterior, vec![Flag::AtOmegaOne]));
+            let flags = vec![Flag::AtOmegaOne];
+            return Ok(Found { omega: 1.0, coverage, posterior, flags });
         }
-        // (log ω, half width in standard deviations minus the wanted one)
-        let mut high = (0.0, width(coverage) - wanted);
-        let mut best = (1.0, coverage, posterior.clone());
-        let mut low = None;
-        while self.fits < MAX_FITS {
-            // Half widths grow like ω^-1/2 while the spread of the estimate stays.
-            let shortest = SHORTEST_STEP.powi(self.fits as i32).max(LONGEST_STEP);
-            let ratio = (width(best_of(coverage)) / wanted).powi(2).clamp(LONGEST_STEP, shortest);
-            let omega = (high.0 + ratio.ln()).exp().max(least);
-            (coverage, posterior) = self.evaluate(omega)?;
-            let here = (omega.ln(), width(coverage) - wanted);
-            if coverage > best.1 {
-                best = (omega, coverage, posterior.clone());
-            }
+        let mut high: Point = (0, width(coverage) - wanted);
+        let mut best = (0, coverage, posterior);
+        let mut low: Option<Point> = None;
+        let longest = (LONGEST_STEP.ln() / RUNG.ln()) as usize;
+        while low.is_none() && high.0 < last && self.points.len() < MAX_POINTS {
+            // Half widths grow like ω^-1/2 while the spread of the estimate stays. Steps get longer,
+            // so that a curve just below the level is followed to the end with the points there are.
+            let ratio = (width(coverage.max(0.01)) / wanted).powi(2);
+            let step = (ratio.ln() / RUNG.ln()).ceil() as usize;
+            let rung = last.min(high.0 + step.max(self.points.len()).clamp(1, longest));
+            let (here, posterior) = self.evaluate(rung)?;
+            coverage = here;
+            let point = (rung, width(coverage) - wanted);
             if coverage >= self.level {
-                low = Some(here);
-                break;
+                low = Some(point);
+            } else {
+                high = point;
             }
-            high = here;
-            if omega <= least {
-                break;
+            if coverage > best.1 {
+                best = (rung, coverage, posterior);
             }
         }
         let Some(mut low) = low else {
-            let mut flags = vec![Flag::NeverReachesLevel { highest: best.1 }];
-            if best.0 <= least {
+            let (rung, coverage, posterior) = best;
+            let mut flags = vec![Flag::NeverReachesLevel { highest: coverage }];
+            if rung == last {
                 flags.push(Flag::AtGridEdge);
             }
-            return Ok((best.0, best.1, best.2, flags));
+            return Ok(Found { omega: self.omega(rung), coverage, posterior, flags });
         };
-        let (mut omega, mut found) = (low.0.exp(), coverage);
-        while self.fits < MAX_FITS && (found - self.level).abs() > CLOSE && high.0 - low.0 > 1e-3 {
-            // Linear in (log ω, half width), kept off the ends.
-            let share = (high.1 / (high.1 - low.1)).clamp(0.1, 0.9);
-            let ln_omega = high.0 + share * (low.0 - high.0);
-            let (here, there) = self.evaluate(ln_omega.exp())?;
-            (omega, found, posterior) = (ln_omega.exp(), here, there);
-            let point = (ln_omega, width(here) - wanted);
-            if here >= self.level { low = point } else { high = point }
+        while low.0 > high.0 + 1 {
+            let share = high.1 / (high.1 - low.1);
+            let guess = high.0 as f64 + share * (low.0 - high.0) as f64;
+            let rung = (guess.round() as usize).clamp(high.0 + 1, low.0 - 1);
+            let point = (rung, width(self.evaluate(rung)?.0) - wanted);
+            if point.1 >= 0.0 { low = point } else { high = point }
         }
-        Ok((omega, found, posterior, Vec::new()))
+        let (above, below) = (self.omega(high.0).ln(), self.omega(low.0).ln());
+        let share = high.1 / (high.1 - low.1);
+        let omega = (above + share * (below - above)).exp();
+        let fit = fit_all(self.question, self.model, omega)?;
+        self.count(&fit);
+        let posterior = fit.posterior;
+        Ok(Found { omega, coverage: self.level, posterior, flags: Vec::new() })
     }
 
-    /// Fits all units at ω and evaluates (M6) there.
-    fn evaluate(&mut self, omega: f64) -> Result<(f64, Posterior), InfluenceError> {
-        let (state, posterior) = self.fit(omega)?;
+    fn count(&mut self, fit: &FullFit) {
+        self.fits += 1;
+        self.unconverged += usize::from(!fit.converged);
+    }
+
+    /// (M6) at a rung, and the posterior there.
+    fn evaluate(&mut self, rung: usize) -> Result<(f64, Posterior), InfluenceError> {
+        let at = self.linearised(rung)?;
+        self.count(&at.fit);
+        let (omega, posterior) = (at.fit.omega, &at.fit.posterior);
         let (lower, upper, _) = self.question.law.interval(posterior.parameters(), self.level);
-        if lower == upper {
+        let coverage = if lower == upper {
             // A constant has no spread to compare with, and no scale on which it is unbounded.
-            let coverage = f64::from(u8::from(lower == self.question.estimate));
-            self.points.push(CurvePoint { omega, coverage, se: 0.0 });
-            self.state = Some(state);
-            return Ok((coverage, posterior));
-        }
-        let range = self.question.part.range();
-        let part = self.question.part;
-        let h = |posterior: &Posterior| unbounded(range, part.plug_in(posterior.parameters()));
-        let mut linearisation = Linearisation::new(self.model, None, omega, &state)?;
-        let sd = linearisation.influence(&h)?.sd;
-        let (lower, upper) = (unbounded(range, lower), unbounded(range, upper));
-        let coverage =
-            normal::cdf((self.anchor - lower) / sd) - normal::cdf((self.anchor - upper) / sd);
+            f64::from(u8::from(lower == self.question.estimate))
+        } else {
+            let (range, part) = (self.question.part.range(), self.question.part);
+            let h = |posterior: &Posterior| unbounded(range, part.plug_in(posterior.parameters()));
+            let linearisation = at.linearisation.as_ref().map_err(Clone::clone)?;
+            let sd = linearisation.influence(self.model, &h)?.sd;
+            let (lower, upper) = (unbounded(range, lower), unbounded(range, upper));
+            normal::cdf((self.anchor - lower) / sd) - normal::cdf((self.anchor - upper) / sd)
+        };
         if coverage.is_nan() {
             return Err(Degenerate::NotFinite.into());
         }
         self.points.push(CurvePoint { omega, coverage, se: 0.0 });
-        self.state = Some(state);
-        Ok((coverage, posterior))
+        Ok((coverage, posterior.clone()))
     }
 
-    fn fit(&mut self, omega: f64) -> Result<(Vec<f64>, Posterior), InfluenceError> {
-        let mut sweeper = self.model.sweeper();
-        sweeper.load(None)?;
-        let mut state = vec![0.0; self.model.state_len()];
-        match &self.state {
-            Some(last) => state.copy_from_slice(last),
-            None => sweeper.start_from(&self.question.first, &mut state)?,
+    fn linearised(&self, rung: usize) -> Result<Arc<Rung>, InfluenceError> {
+        let cache = &self.question.linearised.0;
+        let lock = || cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = lock().get(&rung) {
+            return Ok(found.clone());
         }
-        let options = FitOptions::default();
-        let outcome =
-            Driver::new(self.model).run(sweeper.as_mut(), omega, &mut state, &options, &mut |_| ());
-        self.fits += 1;
-        self.unconverged += usize::from(outcome.status == Status::HitLimit);
-        if let Status::Degenerate(why) = outcome.status {
-            return Err(why.into());
-        }
-        let posterior = sweeper.posterior(omega, &state)?;
-        Ok((state, posterior))
+        let fit = fit_all(self.question, self.model, self.omega(rung))?;
+        let linearisation = Linearisation::new(self.model, None, fit.omega, &fit.state);
+        let made = Arc::new(Rung { fit, linearisation });
+        lock().insert(rung, made.clone());
+        Ok(made)
     }
 }
 
-/// A coverage of 0 gives no ratio to step by.
-fn best_of(coverage: f64) -> f64 {
-    coverage.max(0.01)
+/// A fit of all units at ω, from the table's interpolated one: the same whatever was asked before.
+fn fit_all(
+    question: &Question<'_>,
+    model: &dyn Model,
+    omega: f64,
+) -> Result<FullFit, InfluenceError> {
+    let mut sweeper = model.sweeper();
+    sweeper.load(None)?;
+    let mut state = vec![0.0; model.state_len()];
+    let start = question.table.full_data_posterior(omega);
+    sweeper.start_from(start.as_ref().unwrap_or(&question.first), &mut state)?;
+    let outcome = Driver::new(model).run(
+        sweeper.as_mut(),
+        omega,
+        &mut state,
+        &FitOptions::default(),
+        &mut |_| (),
+    );
+    if let Status::Degenerate(why) = outcome.status {
+        return Err(why.into());
+    }
+    let posterior = sweeper.posterior(omega, &state)?;
+    Ok(FullFit { omega, state, posterior, converged: outcome.status != Status::HitLimit })
 }

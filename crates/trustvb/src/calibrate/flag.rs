@@ -1,6 +1,6 @@
 //! What to know before trusting an interval, as a name for programs and a sentence for people.
 
-use super::{Answer, Choice, CoverageCurve, Method, Question};
+use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
 use crate::fit::{StatusCode, match_components};
 use crate::posterior::Posterior;
 use crate::resample::Design;
@@ -64,6 +64,25 @@ pub enum Flag {
 }
 
 impl Flag {
+    /// All names. New ones are added at the end: their places are bits in the parts of studies.
+    pub const NAMES: [&str; 15] = [
+        "at-omega-1",
+        "at-grid-edge",
+        "never-reaches-level",
+        "not-monotone",
+        "unconverged-fits",
+        "components-unstable",
+        "few-bootstraps",
+        "incomplete-table",
+        "full-fit-failed",
+        "undefined",
+        "no-evidence",
+        "estimate-outside",
+        "emptied-components",
+        "no-influence",
+        "methods-disagree",
+    ];
+
     /// Its name in JSON and tables.
     pub fn name(&self) -> &'static str {
         match self {
@@ -176,6 +195,17 @@ pub(super) fn from_curve(
     if curve.falls_again(level) {
         flags.push(Flag::NotMonotone);
     }
+    from_resamples(evidence, design, i, &mut flags);
+    Choice { omega, coverage: Some(coverage), coverage_se: Some(se), flags, curve: points }
+}
+
+/// Remarks on the bootstraps of a design at grid point `i`.
+pub(super) fn from_resamples(
+    evidence: &dyn Evidence,
+    design: Design,
+    i: usize,
+    flags: &mut Vec<Flag>,
+) {
     let unconverged = evidence.unconverged(design, i);
     if unconverged > 0.0 {
         flags.push(Flag::UnconvergedFits { share: unconverged });
@@ -191,7 +221,6 @@ pub(super) fn from_curve(
     if bootstraps < expected {
         flags.push(Flag::IncompleteTable { found: bootstraps, expected });
     }
-    Choice { omega, coverage: Some(coverage), coverage_se: Some(se), flags, curve: points }
 }
 
 /// Remarks on what the full data alone show.
@@ -229,7 +258,7 @@ pub(super) fn mismatched(table: &TvbTable, design: Design, i: usize) -> f64 {
 
 /// Says so when `anchored` and `analytic` give lengths more than 10% apart, and which is the
 /// weaker evidence.
-pub(super) fn compare_methods(answers: &mut [Answer]) {
+pub(crate) fn compare_methods(answers: &mut [Answer]) {
     for a in 0..answers.len() {
         for b in 0..answers.len() {
             if answers[a].method != Method::Anchored

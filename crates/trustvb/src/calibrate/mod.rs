@@ -6,6 +6,7 @@
 
 mod analytic;
 mod anchored;
+mod bootstrap;
 mod coverage;
 mod evidence;
 mod flag;
@@ -18,6 +19,7 @@ mod vb;
 pub use coverage::{CoverageCurve, CurvePoint};
 pub use evidence::{Choice, Evidence, GivenEvidence, Places, Target, choose};
 pub use flag::Flag;
+pub(crate) use flag::compare_methods;
 pub use law::Law;
 
 use crate::backend::Job;
@@ -46,17 +48,20 @@ pub enum Method {
     Anchored,
     /// As `anchored`, by the infinitesimal jackknife instead of resampling.
     Analytic,
+    /// Percentiles of the VB estimate over bootstraps of all units: no ω, no posterior.
+    Bootstrap,
 }
 
 impl Method {
     /// All of them, in the order in which results are shown.
-    pub const ALL: [Method; 6] = [
+    pub const ALL: [Method; 7] = [
         Method::Vb,
         Method::Tvb,
         Method::TvbSequential,
         Method::Gpc,
         Method::Anchored,
         Method::Analytic,
+        Method::Bootstrap,
     ];
 
     /// Its name on the command line and in results.
@@ -68,6 +73,7 @@ impl Method {
             Method::Gpc => "gpc",
             Method::Anchored => "anchored",
             Method::Analytic => "analytic",
+            Method::Bootstrap => "bootstrap",
         }
     }
 
@@ -98,9 +104,14 @@ impl Method {
     pub fn design(self) -> Option<Design> {
         match self {
             Method::Tvb => Some(Design::Split),
-            Method::Gpc | Method::Anchored => Some(Design::Full),
+            Method::Gpc | Method::Anchored | Method::Bootstrap => Some(Design::Full),
             Method::Vb | Method::TvbSequential | Method::Analytic => None,
         }
+    }
+
+    /// Whether it looks at fits of the table below ω = 1.
+    pub fn needs_grid(self) -> bool {
+        matches!(self, Method::Tvb | Method::Gpc | Method::Anchored)
     }
 }
 
@@ -156,7 +167,7 @@ pub enum CalibrateError {
     },
     /// A method that makes fits of its own.
     #[error(
-        "{0} fits a model of this library anew, so evidence alone does not answer it; use anchored, \
+        "{0} needs more of a model of this library than evidence about coverage; use anchored, \
          gpc or tvb"
     )]
     NeedsModel(&'static str),
@@ -177,8 +188,16 @@ pub enum CalibrateError {
 /// Answers questions about one table.
 pub struct Calibrator<'a> {
     table: &'a TvbTable,
-    model: Option<Box<dyn Model>>,
+    model: Option<OwnedOrLent<'a>>,
     draws: usize,
+    /// What `analytic` has worked out for all functionals.
+    linearised: analytic::Cache,
+}
+
+/// A model made from the table's data, or the one that the table was built with.
+enum OwnedOrLent<'a> {
+    Owned(Box<dyn Model>),
+    Lent(&'a dyn Model),
 }
 
 impl<'a> Calibrator<'a> {
@@ -186,10 +205,21 @@ impl<'a> Calibrator<'a> {
     /// form; the final interval uses ten times as many.
     pub fn new(table: &'a TvbTable, draws: usize) -> Result<Calibrator<'a>, CalibrateError> {
         let model = match table.data() {
-            Some(data) => Some(table.manifest().model.build(data)?),
+            Some(data) => Some(OwnedOrLent::Owned(table.manifest().model.build(data)?)),
             None => None,
         };
-        Ok(Calibrator { table, model, draws })
+        Ok(Calibrator { table, model, draws, linearised: analytic::Cache::default() })
+    }
+
+    /// As [`Calibrator::new`], with the model that the table was built with, so that the table need
+    /// not carry its data.
+    pub fn with_model(table: &'a TvbTable, model: &'a dyn Model, draws: usize) -> Calibrator<'a> {
+        Calibrator {
+            table,
+            model: Some(OwnedOrLent::Lent(model)),
+            draws,
+            linearised: analytic::Cache::default(),
+        }
     }
 
     /// Answers for one part of a functional by several methods at several levels, level after level
@@ -221,17 +251,18 @@ impl<'a> Calibrator<'a> {
                 Method::Gpc => gpc::answer(&question, levels),
                 Method::Anchored => anchored::answer(&question, levels),
                 Method::Analytic => analytic::answer(&question, levels),
+                Method::Bootstrap => bootstrap::answer(&question, levels),
             }?);
         }
         for answer in &mut answers {
             flag::from_full_fit(&question, answer);
         }
-        flag::compare_methods(&mut answers);
+        compare_methods(&mut answers);
         Ok(answers)
     }
 
     /// The coverage curve that `method` looks at, at every `step`-th point of the grid and its last; for
-    /// `vb`, which looks at none, that of `anchored`.
+    /// `vb` and `bootstrap`, which look at none, that of `anchored`.
     pub fn curve(
         &self,
         part: &Part,
@@ -245,7 +276,7 @@ impl<'a> Calibrator<'a> {
         let (design, target) = match method {
             Method::Tvb => (Design::Split, Target::SameOmega),
             Method::Gpc => (Design::Full, Target::SameOmega),
-            Method::Vb | Method::Anchored => (Design::Full, Target::Anchor),
+            Method::Vb | Method::Bootstrap | Method::Anchored => (Design::Full, Target::Anchor),
             Method::TvbSequential | Method::Analytic => {
                 let answers = self.answer(part, &[method], &[level])?;
                 return Ok(answers.into_iter().flat_map(|answer| answer.curve).collect());
@@ -323,6 +354,7 @@ struct Question<'a> {
     law: Law<'a>,
     estimate: f64,
     first: Posterior,
+    linearised: &'a analytic::Cache,
 }
 
 impl<'a> Question<'a> {
@@ -340,11 +372,15 @@ impl<'a> Question<'a> {
         );
         Ok(Question {
             table,
-            model: calibrator.model.as_deref(),
+            model: calibrator.model.as_ref().map(|model| match model {
+                OwnedOrLent::Owned(model) => model.as_ref(),
+                OwnedOrLent::Lent(model) => *model,
+            }),
             part,
             law,
             estimate: part.plug_in(first.parameters()),
             first,
+            linearised: &calibrator.linearised,
         })
     }
 

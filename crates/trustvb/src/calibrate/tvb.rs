@@ -79,13 +79,18 @@ pub(super) fn check_bootstraps(
     if evidence.bootstraps(design).0 > 0 && evidence.has_checked_fit(design) {
         return Ok(());
     }
+    Err(missing(method, design))
+}
+
+/// Says that the table lacks the bootstraps a method needs.
+pub(super) fn missing(method: Method, design: Design) -> CalibrateError {
     let needs = match design {
         Design::Full => "bootstraps of all units (design `full`)",
         Design::Split => "a half sample and bootstraps of the other half (design `split`)",
     };
-    Err(CalibrateError::Missing {
+    CalibrateError::Missing {
         method: method.name(),
         needs,
         remedy: "build the table with this method in --method, or leave the method out",
-    })
+    }
 }

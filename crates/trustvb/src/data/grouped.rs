@@ -73,6 +73,23 @@ impl Grouped {
         Ok(Self::assemble(source, response_name, response, names, columns, groups, labels))
     }
 
+    /// Groups of equally many consecutive rows, labelled by their numbers from 1.
+    pub fn balanced(
+        response_name: String,
+        response: Vec<f64>,
+        design_names: Vec<String>,
+        design: Vec<Vec<f64>>,
+        rows_per_group: usize,
+    ) -> Result<Self, DataError> {
+        let rows = rows_per_group.max(1);
+        let mut data = Self::from_columns(response_name, response, design_names, design, None)?;
+        let n_rows = data.response.len();
+        data.groups = (0..n_rows).map(|row| row / rows).collect();
+        data.n_groups = n_rows.div_ceil(rows);
+        data.labels = Some((1..=data.n_groups).map(|group| group.to_string()).collect());
+        Ok(data)
+    }
+
     /// The formula has checked everything; this only assembles.
     pub(super) fn assemble(
         source: String,

@@ -19,6 +19,8 @@ pub(super) struct Anderson {
     last_g: Vec<f64>,
     delta_f: Vec<f64>,
     delta_g: Vec<f64>,
+    /// Reciprocals of the scale, or of its square.
+    inverse: Vec<f64>,
 }
 
 impl Anderson {
@@ -33,6 +35,7 @@ impl Anderson {
             last_g: vec![0.0; n],
             delta_f: vec![0.0; n * MAX_DEPTH],
             delta_g: vec![0.0; n * MAX_DEPTH],
+            inverse: vec![0.0; n],
         }
     }
 
@@ -76,10 +79,17 @@ impl Anderson {
     /// Acceleration finds any fixed point, also a saddle that plain sweeps would leave. With
     /// `ΔX = ΔG − ΔF`, the matrix `H = argmin |ΔX H − ΔG|` is the map's derivative on the span of
     /// the history; its largest eigenvalue, by the power method, tells which it is.
-    pub(super) fn expanding_direction(&self, scale: &[f64], out: &mut [f64]) -> bool {
+    pub(super) fn expanding_direction(&mut self, scale: &[f64], out: &mut [f64]) -> bool {
         let (n, m) = (self.n, self.held);
+        if m == 0 {
+            return false;
+        }
+        for (inverse, s) in self.inverse.iter_mut().zip(scale) {
+            *inverse = 1.0 / s;
+        }
+        let inverse = &self.inverse[..];
         let x = |slot: usize, i: usize| {
-            (self.delta_g[slot * n + i] - self.delta_f[slot * n + i]) / scale[i]
+            (self.delta_g[slot * n + i] - self.delta_f[slot * n + i]) * inverse[i]
         };
         let mut gram = [0.0; packed_len(MAX_DEPTH)];
         let mut norm = [0.0; MAX_DEPTH];
@@ -100,11 +110,11 @@ impl Anderson {
             }
             gram[packed_index(a, a)] += 1e-10;
             for b in 0..m {
-                let dot: f64 = (0..n).map(|i| x(a, i) * self.delta_g[b * n + i] / scale[i]).sum();
+                let dot: f64 = (0..n).map(|i| x(a, i) * self.delta_g[b * n + i] * inverse[i]).sum();
                 derivative[b][a] = dot / (norm[a] * norm[b]);
             }
         }
-        if m == 0 || cholesky(m, &mut gram).is_err() {
+        if cholesky(m, &mut gram).is_err() {
             return false;
         }
         for column in &mut derivative[..m] {
@@ -127,14 +137,17 @@ impl Anderson {
 
     /// γ of the scaled least-squares problem, by normal equations on unit columns with a ridge of
     /// rounding size. `None` without history or when it cannot be solved.
-    fn least_squares(&self, scale: &[f64]) -> Option<[f64; MAX_DEPTH]> {
+    fn least_squares(&mut self, scale: &[f64]) -> Option<[f64; MAX_DEPTH]> {
         let (n, m) = (self.n, self.held);
         if m == 0 {
             return None;
         }
+        for (inverse, s) in self.inverse.iter_mut().zip(scale) {
+            *inverse = 1.0 / (s * s);
+        }
         let column = |slot: usize| &self.delta_f[slot * n..(slot + 1) * n];
         let dot = |a: &[f64], b: &[f64]| -> f64 {
-            a.iter().zip(b).zip(scale).map(|((a, b), s)| a * b / (s * s)).sum()
+            a.iter().zip(b).zip(&self.inverse).map(|((a, b), i)| a * b * i).sum()
         };
         let mut gram = [0.0; packed_len(MAX_DEPTH)];
         let mut right = [0.0; MAX_DEPTH];

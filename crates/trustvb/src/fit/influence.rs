@@ -9,7 +9,7 @@
 //! the same fixed point and the right total derivative.
 
 use crate::linalg::Lu;
-use crate::model::{Degenerate, Model, Sweeper};
+use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
 
 /// States longer than this would make the matrix `J` too large to be practical.
@@ -33,9 +33,8 @@ pub enum InfluenceError {
 }
 
 /// A fixed point with its derivative, ready to answer for any function.
-pub struct Linearisation<'a> {
-    model: &'a dyn Model,
-    sweeper: Box<dyn Sweeper + 'a>,
+#[derive(Debug)]
+pub struct Linearisation {
     omega: f64,
     state: Vec<f64>,
     step: Vec<f64>,
@@ -53,14 +52,14 @@ pub struct Influence {
     pub sd: f64,
 }
 
-impl<'a> Linearisation<'a> {
+impl Linearisation {
     /// Linearises the sweep at a fixed point `state` of the weighted sample.
     pub fn new(
-        model: &'a dyn Model,
+        model: &dyn Model,
         weights: Option<&[f64]>,
         omega: f64,
         state: &[f64],
-    ) -> Result<Linearisation<'a>, InfluenceError> {
+    ) -> Result<Linearisation, InfluenceError> {
         let n = model.state_len();
         if n > MAX_STATE {
             return Err(InfluenceError::TooLarge(n));
@@ -89,8 +88,6 @@ impl<'a> Linearisation<'a> {
         }
         let system = Lu::new(n, transposed).ok_or(InfluenceError::Singular)?;
         Ok(Linearisation {
-            model,
-            sweeper,
             omega,
             state: state.to_vec(),
             step,
@@ -100,18 +97,21 @@ impl<'a> Linearisation<'a> {
         })
     }
 
-    /// The influence of every unit on `h` of the posterior.
+    /// The influence of every unit on `h` of the posterior. `model` is the one that was linearised.
     pub fn influence(
-        &mut self,
+        &self,
+        model: &dyn Model,
         h: &dyn Fn(&Posterior) -> f64,
     ) -> Result<Influence, InfluenceError> {
+        let mut sweeper = model.sweeper();
+        sweeper.load(self.weights.as_deref())?;
         let n = self.state.len();
         let mut adjoint = vec![0.0; n];
         let mut point = self.state.clone();
         for i in 0..n {
             let (mut up, mut down) = (0.0, 0.0);
             let width = central_difference(&mut point, i, self.step[i], |point, which| {
-                let value = h(&self.sweeper.posterior_with_own_prior(self.omega, point)?);
+                let value = h(&sweeper.posterior_with_own_prior(self.omega, point)?);
                 if which {
                     up = value
                 } else {
@@ -122,12 +122,12 @@ impl<'a> Linearisation<'a> {
             adjoint[i] = (up - down) / width;
         }
         self.system.solve(&mut adjoint);
-        let k = self.model.n_components();
+        let k = model.n_components();
         let mut contribution = vec![0.0; n];
-        let psi: Vec<f64> = (0..self.model.n_units())
+        let psi: Vec<f64> = (0..model.n_units())
             .map(|unit| {
                 let r = &self.responsibilities[unit * k..(unit + 1) * k];
-                self.sweeper.contribution(unit, r, &mut contribution);
+                sweeper.contribution(unit, r, &mut contribution);
                 adjoint.iter().zip(&contribution).map(|(a, g)| a * g).sum()
             })
             .collect();

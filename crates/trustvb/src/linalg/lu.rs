@@ -1,6 +1,7 @@
 //! Gaussian elimination with partial pivoting for the one dense system we solve, `(I − J)ᵀ λ = ∇h`.
 
 /// An LU factorisation of a square matrix.
+#[derive(Debug)]
 pub(crate) struct Lu {
     n: usize,
     factors: Vec<f64>,

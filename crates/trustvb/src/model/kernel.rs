@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Blocks of eight units handled together, so that they stay in the first-level cache.
-pub(super) const CHUNK: usize = 32;
+pub(super) const CHUNK: usize = 24;
 
 /// Blocks that make one independent piece of work. Fixed, so that sums do not depend on threads.
 const PIECE: usize = 1024;

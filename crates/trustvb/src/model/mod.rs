@@ -3,6 +3,7 @@
 mod bmlr;
 mod gmm;
 mod kernel;
+mod moments;
 mod prior;
 mod spec;
 

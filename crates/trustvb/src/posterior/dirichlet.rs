@@ -45,13 +45,9 @@ impl<'a> Dirichlet<'a> {
     /// `KL(self ‖ Dir(α0, …, α0))`.
     pub fn kl_to_symmetric(&self, alpha0: f64) -> f64 {
         let total: f64 = self.alpha.iter().sum();
-        let k = self.alpha.len() as f64;
-        let psi_total = digamma(total);
-        let mut kl = ln_gamma(total) - ln_gamma(k * alpha0) + k * ln_gamma(alpha0);
-        for &a in self.alpha {
-            kl += (a - alpha0) * (digamma(a) - psi_total) - ln_gamma(a);
-        }
-        kl
+        let values = |x: f64| (digamma(x), ln_gamma(x));
+        SymmetricDirichlet::new(self.alpha.len(), alpha0)
+            .kl_from(self.alpha.iter().map(|&a| (a, values(a))), values(total))
     }
 
     /// A draw into `out`, from independent Gamma variables.
@@ -64,6 +60,37 @@ impl<'a> Dirichlet<'a> {
         for x in out {
             *x /= total;
         }
+    }
+}
+
+/// The prior `Dir(α0, …, α0)`, with the part of divergences to it that does not change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SymmetricDirichlet {
+    alpha0: f64,
+    /// `K log Γ(α0) − log Γ(Kα0)`.
+    constant: f64,
+}
+
+impl SymmetricDirichlet {
+    pub(crate) fn new(k: usize, alpha0: f64) -> SymmetricDirichlet {
+        let k = k as f64;
+        SymmetricDirichlet { alpha0, constant: k * ln_gamma(alpha0) - ln_gamma(k * alpha0) }
+    }
+
+    /// `α0`.
+    pub(crate) fn alpha0(&self) -> f64 {
+        self.alpha0
+    }
+
+    /// `KL(Dir(α) ‖ self)` from `(α_k, (ψ(α_k), log Γ(α_k)))` and the same two of `Σα`.
+    pub(crate) fn kl_from(
+        &self,
+        alpha: impl Iterator<Item = (f64, (f64, f64))>,
+        (psi_total, ln_gamma_total): (f64, f64),
+    ) -> f64 {
+        alpha.fold(self.constant + ln_gamma_total, |kl, (a, (psi, ln_gamma))| {
+            kl + (a - self.alpha0) * (psi - psi_total) - ln_gamma
+        })
     }
 }
 

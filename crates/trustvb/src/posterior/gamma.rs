@@ -34,8 +34,18 @@ impl Gamma {
 
     /// `KL(self ‖ prior)`.
     pub fn kl(&self, prior: &Gamma) -> f64 {
-        (self.a - prior.a) * digamma(self.a) - ln_gamma(self.a)
-            + ln_gamma(prior.a)
+        self.kl_from(prior, (digamma(self.a), ln_gamma(self.a)), ln_gamma(prior.a))
+    }
+
+    /// [`Gamma::kl`] from `ψ(a)`, `log Γ(a)`, and `log Γ` of the prior's shape.
+    pub(crate) fn kl_from(
+        &self,
+        prior: &Gamma,
+        (psi, ln_gamma): (f64, f64),
+        ln_gamma_prior: f64,
+    ) -> f64 {
+        (self.a - prior.a) * psi - ln_gamma
+            + ln_gamma_prior
             + prior.a * (self.b.ln() - prior.b.ln())
             + self.a * (prior.b - self.b) / self.b
     }

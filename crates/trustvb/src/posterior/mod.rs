@@ -15,6 +15,7 @@ mod normal_wishart;
 mod tests;
 
 pub use dirichlet::Dirichlet;
+pub(crate) use dirichlet::SymmetricDirichlet;
 pub use gamma::Gamma;
 pub use marginal::Marginal;
 pub use mv_normal::MvNormal;

@@ -94,7 +94,8 @@ impl<'a> NormalWishart<'a> {
             trace: trace_of_product(self.p, prior.w_inverse, &w),
             shift: quadratic_form(self.p, &w, &shift),
             digammas: multi_digamma(self.p, self.nu),
-            ln_multigamma0: ln_multigamma(self.p, 0.5 * prior.nu),
+            ln_multigamma_ratio: ln_multigamma(self.p, 0.5 * self.nu)
+                - ln_multigamma(self.p, 0.5 * prior.nu),
         }
         .kl())
     }
@@ -164,8 +165,8 @@ pub(crate) struct NormalWishartKl {
     pub(crate) shift: f64,
     /// [`multi_digamma`] at `ν`.
     pub(crate) digammas: f64,
-    /// `log Γ_p(ν0/2)`.
-    pub(crate) ln_multigamma0: f64,
+    /// `log Γ_p(ν/2) − log Γ_p(ν0/2)`.
+    pub(crate) ln_multigamma_ratio: f64,
 }
 
 impl NormalWishartKl {
@@ -177,6 +178,6 @@ impl NormalWishartKl {
             + self.beta0 * self.nu * self.shift;
         let precision = self.nu * (self.trace - p) - self.nu0 * self.ln_det_ratio
             + (self.nu - self.nu0) * self.digammas;
-        0.5 * (mean + precision) + self.ln_multigamma0 - ln_multigamma(self.p, 0.5 * self.nu)
+        0.5 * (mean + precision) - self.ln_multigamma_ratio
     }
 }

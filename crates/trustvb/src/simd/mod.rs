@@ -16,6 +16,9 @@ pub(crate) const LANES: usize = 8;
 
 /// Eight doubles. Methods are lane by lane unless they say otherwise.
 pub(crate) trait Vector: Copy {
+    /// Vectors in each direction of the largest square tile of sums that the registers hold
+    /// beside what is added to it.
+    const TILE: usize;
     fn splat(x: f64) -> Self;
     fn load(x: &[f64; LANES]) -> Self;
     fn store(self, out: &mut [f64; LANES]);
@@ -56,7 +59,10 @@ fn lanes(f: impl Fn(usize) -> f64) -> Portable {
     Portable(std::array::from_fn(f))
 }
 
+/// On aarch64 these are NEON instructions, which are part of its baseline.
 impl Vector for Portable {
+    const TILE: usize = if cfg!(target_arch = "aarch64") { 2 } else { 1 };
+
     #[inline(always)]
     fn splat(x: f64) -> Self {
         Portable([x; LANES])

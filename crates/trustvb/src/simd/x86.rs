@@ -39,6 +39,8 @@ pub(super) fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
 struct Avx512(__m512d);
 
 impl Vector for Avx512 {
+    const TILE: usize = 4;
+
     #[inline(always)]
     fn splat(x: f64) -> Self {
         Avx512(unsafe { _mm512_set1_pd(x) })
@@ -104,6 +106,8 @@ impl Vector for Avx512 {
 struct Avx2(__m256d, __m256d);
 
 impl Vector for Avx2 {
+    const TILE: usize = 2;
+
     #[inline(always)]
     fn splat(x: f64) -> Self {
         let v = unsafe { _mm256_set1_pd(x) };

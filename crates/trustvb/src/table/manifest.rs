@@ -129,6 +129,21 @@ impl Manifest {
         }
     }
 
+    /// The manifest of a table that stays in memory and never meets its data again: it says nothing of
+    /// their names and values.
+    pub(crate) fn without_data(settings: Settings, layout: &Layout, n_units: usize) -> Manifest {
+        Manifest {
+            schema: SCHEMA,
+            library: env!("CARGO_PKG_VERSION").to_owned(),
+            settings,
+            layout: layout.clone(),
+            columns: Vec::new(),
+            n_units,
+            data_hash: String::new(),
+            block: BLOCK,
+        }
+    }
+
     /// The first field in which two manifests differ, with both values shortly.
     pub fn difference(&self, other: &Manifest) -> Option<(String, String, String)> {
         let (a, b) = (serde_json::to_value(self).ok()?, serde_json::to_value(other).ok()?);
@@ -137,7 +152,11 @@ impl Manifest {
 }
 
 /// The first leaf in which two JSON values differ, as `path.seed`, with both values.
-fn first_difference(name: &str, a: &Value, b: &Value) -> Option<(String, String, String)> {
+pub(crate) fn first_difference(
+    name: &str,
+    a: &Value,
+    b: &Value,
+) -> Option<(String, String, String)> {
     if a == b {
         return None;
     }

@@ -10,6 +10,8 @@ use crate::resample::{Design, GivenResamples, Resamples};
 pub struct Plan {
     /// The designs that are needed: those of the methods to be asked.
     pub designs: Vec<Design>,
+    /// Whether anything but ω = 1 will be asked.
+    pub needs_grid: bool,
     /// Points of the grid.
     pub grid: usize,
     /// The smallest ω.
@@ -45,6 +47,7 @@ impl Plan {
     pub fn new(seed: u64, designs: Vec<Design>) -> Plan {
         Plan {
             designs,
+            needs_grid: true,
             grid: 100,
             omega_min: 1e-3,
             bootstraps: 500,
@@ -77,8 +80,7 @@ impl Plan {
             }
         };
         let replicates = Replicates { full: needed(Design::Full), split: needed(Design::Split) };
-        // Without replicates nothing on the grid is asked but ω = 1.
-        let omegas = if replicates.full + replicates.split == 0 {
+        let omegas = if !self.needs_grid || replicates.full + replicates.split == 0 {
             vec![1.0]
         } else {
             if self.grid > 1 && self.omega_min >= 1.0 {

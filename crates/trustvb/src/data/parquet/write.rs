@@ -5,8 +5,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Encoding, Repetition, Type as PhysicalType, ZstdLevel};
-use parquet::data_type::{DoubleType, Int32Type};
+use parquet::basic::{
+    Compression, ConvertedType, Encoding, Repetition, Type as PhysicalType, ZstdLevel,
+};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -26,6 +28,8 @@ pub(crate) enum ColumnValues<'a> {
     Doubles(&'a [f64]),
     /// 32-bit integers.
     Integers(&'a [i32]),
+    /// Words, stored with a dictionary.
+    Text(&'a [String]),
 }
 
 impl ColumnValues<'_> {
@@ -33,6 +37,7 @@ impl ColumnValues<'_> {
         match self {
             ColumnValues::Doubles(x) => x.len(),
             ColumnValues::Integers(x) => x.len(),
+            ColumnValues::Text(x) => x.len(),
         }
     }
 }
@@ -80,9 +85,16 @@ fn write_columns(columns: &[(&str, ColumnValues<'_>)], file: File) -> Result<Fil
                 PhysicalType::DOUBLE
             }
             ColumnValues::Integers(_) => PhysicalType::INT32,
+            ColumnValues::Text(_) => {
+                let column = ColumnPath::new(vec![(*name).to_owned()]);
+                properties = properties.set_column_dictionary_enabled(column, true);
+                PhysicalType::BYTE_ARRAY
+            }
         };
+        let text = matches!(values, ColumnValues::Text(_));
         let field = Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::REQUIRED)
+            .with_converted_type(if text { ConvertedType::UTF8 } else { ConvertedType::NONE })
             .build()?;
         fields.push(Arc::new(field));
     }
@@ -100,6 +112,11 @@ fn write_columns(columns: &[(&str, ColumnValues<'_>)], file: File) -> Result<Fil
                 }
                 ColumnValues::Integers(x) => {
                     column.typed::<Int32Type>().write_batch(&x[range.clone()], None, None)?
+                }
+                ColumnValues::Text(x) => {
+                    let words: Vec<ByteArray> =
+                        x[range.clone()].iter().map(|word| word.as_str().into()).collect();
+                    column.typed::<ByteArrayType>().write_batch(&words, None, None)?
                 }
             };
             column.close()?;

@@ -4,7 +4,9 @@ use super::super::prior::PriorBase;
 use crate::data::Grouped;
 use crate::fit::Clusterable;
 use crate::linalg::{cholesky, packed_index, packed_len, solve_cholesky};
+use crate::model::moments;
 use crate::simd::LANES;
+use rayon::prelude::*;
 
 /// Standardised columns: `z_j = (x_j − centre_j)/scale_j`, `u = (y − centre_y)/scale_y`, and so
 /// `β = T b + t` between coefficients in the data's units (`β`) and the model's (`b`).
@@ -40,8 +42,10 @@ impl Units {
             let scale = (x.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / n).sqrt();
             (centre, if scale > 0.0 { scale } else { 1.0 })
         };
+        let spreads: Vec<(f64, f64)> =
+            (0..p).into_par_iter().map(|j| spread(data.design_column(j))).collect();
         for j in (0..p).filter(|j| Some(*j) != intercept) {
-            (units.centre[j], units.scale[j]) = spread(data.design_column(j));
+            (units.centre[j], units.scale[j]) = spreads[j];
         }
         (units.centre_y, units.scale_y) = spread(data.response());
         units
@@ -141,25 +145,20 @@ impl Groups {
         let units = Units::new(data, base);
         let length = features(p);
         let mut blocks = vec![[0.0; LANES]; n.div_ceil(LANES) * length];
-        let mut z = vec![0.0; p];
-        let mut total = vec![0.0; length];
-        for (row, &group) in data.groups().iter().enumerate() {
-            for j in 0..p {
-                z[j] = (data.design_column(j)[row] - units.centre[j]) / units.scale[j];
+        let order = Order::new(data);
+        blocks.par_chunks_mut(length).enumerate().for_each_init(Gather::default, |gather, at| {
+            let (block, features) = at;
+            for group in block * LANES..n.min((block + 1) * LANES) {
+                let lane = group % LANES;
+                gather.statistics(data, &units, &order, group, |feature, x| {
+                    features[feature][lane] = x;
+                });
             }
-            let u = (data.response()[row] - units.centre_y) / units.scale_y;
-            let (block, lane) = (group / LANES * length, group % LANES);
-            let mut add = |feature: usize, x: f64| {
-                blocks[block + feature][lane] += x;
-                total[feature] += x;
-            };
-            add(ROWS, 1.0);
-            add(YY, u * u);
-            for i in 0..p {
-                add(XY + i, z[i] * u);
-                for j in 0..=i {
-                    add(XY + p + packed_index(i, j), z[i] * z[j]);
-                }
+        });
+        let mut total = vec![0.0; length];
+        for features in blocks.chunks_exact(length) {
+            for (total, lanes) in total.iter_mut().zip(features) {
+                *total += lanes.iter().sum::<f64>();
             }
         }
         let diagonal = |j: usize| total[XY + p + packed_index(j, j)];
@@ -211,6 +210,104 @@ impl Groups {
     }
 }
 
+/// The rows of each group.
+struct Order {
+    /// Where each group's rows begin, and the end of the last.
+    begins: Vec<usize>,
+    /// Row numbers, group after group; `None` when the data have that order already.
+    rows: Option<Vec<usize>>,
+}
+
+impl Order {
+    fn new(data: &Grouped) -> Order {
+        let groups = data.groups();
+        let mut begins = vec![0; data.n_groups() + 1];
+        for &group in groups {
+            begins[group + 1] += 1;
+        }
+        for group in 0..data.n_groups() {
+            begins[group + 1] += begins[group];
+        }
+        if groups.is_sorted() {
+            return Order { begins, rows: None };
+        }
+        let mut next = begins.clone();
+        let mut rows = vec![0; groups.len()];
+        for (row, &group) in groups.iter().enumerate() {
+            rows[next[group]] = row;
+            next[group] += 1;
+        }
+        Order { begins, rows: Some(rows) }
+    }
+}
+
+/// Memory for the moments of one group after the other.
+#[derive(Default)]
+struct Gather {
+    blocks: Vec<[f64; LANES]>,
+    weights: Vec<[f64; LANES]>,
+    sums: Vec<[f64; LANES]>,
+}
+
+/// Blocks of rows that are gathered before their moments are taken.
+const GATHERED: usize = 24;
+
+impl Gather {
+    /// The features of a group: moments of the rows `(z_1 … z_p, u)` in the model's units.
+    fn statistics(
+        &mut self,
+        data: &Grouped,
+        units: &Units,
+        order: &Order,
+        group: usize,
+        mut put: impl FnMut(usize, f64),
+    ) {
+        let p = data.n_columns();
+        let width = p + 1;
+        self.sums.clear();
+        self.sums.resize(moments::len(width), [0.0; LANES]);
+        let (begin, end) = (order.begins[group], order.begins[group + 1]);
+        for from in (begin..end).step_by(GATHERED * LANES) {
+            let count = (end - from).min(GATHERED * LANES);
+            let n_blocks = count.div_ceil(LANES);
+            self.blocks.clear();
+            self.blocks.resize(n_blocks * width, [0.0; LANES]);
+            self.weights.clear();
+            self.weights.resize(n_blocks, [1.0; LANES]);
+            for j in 0..width {
+                let (column, centre, scale) = if j < p {
+                    (data.design_column(j), units.centre[j], units.scale[j])
+                } else {
+                    (data.response(), units.centre_y, units.scale_y)
+                };
+                let mut fill = |i: usize, x: f64| {
+                    self.blocks[i / LANES * width + j][i % LANES] = (x - centre) / scale;
+                };
+                match &order.rows {
+                    None => (0..count).zip(&column[from..]).for_each(|(i, &x)| fill(i, x)),
+                    Some(rows) => {
+                        (0..count).zip(&rows[from..]).for_each(|(i, &row)| fill(i, column[row]));
+                    }
+                }
+            }
+            for i in count..n_blocks * LANES {
+                self.weights[i / LANES][i % LANES] = 0.0;
+            }
+            moments::add(width, &self.blocks, &self.weights, &mut self.sums);
+        }
+        let sum = |at: usize| self.sums[at].iter().sum::<f64>();
+        let second = |i: usize, j: usize| sum(1 + width + packed_index(i, j));
+        put(ROWS, (end - begin) as f64);
+        put(YY, second(p, p));
+        for i in 0..p {
+            put(XY + i, second(p, i));
+            for j in 0..=i {
+                put(XY + p + packed_index(i, j), second(i, j));
+            }
+        }
+    }
+}
+
 /// Clusterwise regression: k-means with the residual sum of squares as loss.
 impl Clusterable for Groups {
     fn n_units(&self) -> usize {
@@ -250,6 +347,43 @@ impl Clusterable for Groups {
         if cholesky(p, &mut cross).is_ok() {
             solve_cholesky(p, &cross, &mut right);
             out.copy_from_slice(&right);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_are_sums_over_the_rows_of_a_group() {
+        for (p, interleaved) in [(2, false), (3, true), (9, true)] {
+            let n_rows = 1000;
+            let value = |row: usize, j: usize| ((row * 7 + j * 13) % 29) as f64 - 11.0;
+            let column = |j: usize| (0..n_rows).map(|row| value(row, j)).collect::<Vec<f64>>();
+            let group = |row: usize| if interleaved { row % 3 } else { row / 400 };
+            let labels: Vec<String> = (0..n_rows).map(|row| group(row).to_string()).collect();
+            let names = (0..p).map(|j| format!("x{j}")).collect();
+            let design = (0..p).map(column).collect();
+            let data =
+                Grouped::from_columns("y".to_owned(), column(p), names, design, Some(&labels))
+                    .unwrap();
+            let groups = Groups::new(&data, PriorBase::Paper);
+            for g in 0..3 {
+                let sum = |i: usize, j: usize| -> f64 {
+                    let rows = (0..n_rows).filter(|row| group(*row) == g);
+                    rows.map(|row| value(row, i) * value(row, j)).sum()
+                };
+                // Integers, so every order of summation gives the same.
+                assert_eq!(groups.feature(g, YY), sum(p, p));
+                for i in 0..p {
+                    assert_eq!(groups.feature(g, XY + i), sum(i, p));
+                    for j in 0..=i {
+                        assert_eq!(groups.feature(g, XY + p + packed_index(i, j)), sum(i, j));
+                    }
+                }
+            }
+            assert_eq!((0..3).map(|g| groups.feature(g, ROWS)).sum::<f64>(), n_rows as f64);
         }
     }
 }

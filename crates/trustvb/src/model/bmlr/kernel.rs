@@ -1,6 +1,7 @@
 //! The E-step of a mixture of regressions: log densities are linear in a group's features.
+//!
+//! `length` is the number of features; `blocks` holds eight groups at a time, feature after feature.
 
-use super::groups::{Groups, features};
 use crate::model::kernel::{CHUNK, Scratch, in_pieces, softmax};
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 
@@ -8,13 +9,13 @@ use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 /// returns `Σ_n w_n log Σ_k ρ_nk`. `densities` holds per component `c_0, c_1, …` with
 /// `log ρ_nk = c_0 + Σ_f c_f feature_f`.
 pub(super) fn e_step(
-    groups: &Groups,
+    length: usize,
+    blocks: &[[f64; LANES]],
     weights: &[[f64; LANES]],
     densities: &[f64],
     stats: &mut [f64],
     scratch: &mut Scratch,
 ) -> f64 {
-    let length = features(groups.p());
     let k = densities.len() / (length + 1);
     in_pieces(weights.len(), stats, scratch, |range, stats, scratch| {
         scratch.chunk.resize(k * CHUNK, [0.0; LANES]);
@@ -23,7 +24,7 @@ pub(super) fn e_step(
         let kernel = EStep {
             length,
             k,
-            blocks: &groups.blocks[range.start * length..range.end * length],
+            blocks: &blocks[range.start * length..range.end * length],
             weights: &weights[range],
             densities,
             stats,
@@ -31,6 +32,30 @@ pub(super) fn e_step(
         };
         dispatch_on(InstructionSet::best(), kernel)
     })
+}
+
+/// Features whose sums are kept in registers together.
+const TOGETHER: usize = 8;
+
+/// Adds `Σ share·feature` for `F` features from `first` on.
+#[inline(always)]
+fn add_features<V: Vector, const F: usize>(
+    first: usize,
+    length: usize,
+    blocks: &[[f64; LANES]],
+    shares: &[[f64; LANES]],
+    sums: &mut [[f64; LANES]],
+) {
+    let mut totals: [V; F] = std::array::from_fn(|f| V::load(&sums[first + f]));
+    for (features, share) in blocks.chunks_exact(length).zip(shares) {
+        let (features, share) = (&features[first..first + F], V::load(share));
+        for f in 0..F {
+            totals[f] = share.mul_add(V::load(&features[f]), totals[f]);
+        }
+    }
+    for f in 0..F {
+        totals[f].store(&mut sums[first + f]);
+    }
 }
 
 struct EStep<'a> {
@@ -72,12 +97,17 @@ impl Kernel for EStep<'_> {
             for c in 0..k {
                 let shares = &chunk[c * CHUNK..c * CHUNK + weights.len()];
                 let sums = &mut scratch.sums[c * (length + 1)..(c + 1) * (length + 1)];
-                for (features, share) in blocks.chunks_exact(length).zip(shares) {
-                    let share = V::load(share);
-                    share.add(V::load(&sums[0])).store(&mut sums[0]);
-                    for (x, sum) in features.iter().zip(&mut sums[1..]) {
-                        share.mul_add(V::load(x), V::load(sum)).store(sum);
-                    }
+                let mut count = V::load(&sums[0]);
+                for share in shares {
+                    count = count.add(V::load(share));
+                }
+                count.store(&mut sums[0]);
+                let whole = length - length % TOGETHER;
+                for f in (0..whole).step_by(TOGETHER) {
+                    add_features::<V, TOGETHER>(f, length, blocks, shares, &mut sums[1..]);
+                }
+                for f in whole..length {
+                    add_features::<V, 1>(f, length, blocks, shares, &mut sums[1..]);
                 }
             }
         }

@@ -9,9 +9,9 @@ use crate::linalg::{
 };
 use crate::model::kernel::Scratch;
 use crate::model::{Degenerate, Sweeper, softmax};
-use crate::posterior::{Dirichlet, Gamma, MvNormal, Posterior};
+use crate::posterior::{Gamma, MvNormal, Posterior, SymmetricDirichlet};
 use crate::simd::LANES;
-use crate::special::gamma::digamma;
+use crate::special::gamma::{Batch, ln_gamma};
 use std::f64::consts::TAU;
 
 /// Numbers per component in the state: `N_k`, the weighted features, `E[τ_k]`, `E[λ_k]`.
@@ -34,6 +34,12 @@ struct Component {
 /// Working memory of the fits of a mixture of regressions.
 pub(super) struct BmlrSweeper<'a> {
     model: &'a Bmlr,
+    /// The groups with positive weight.
+    members: Vec<usize>,
+    /// Their features; empty while all groups have positive weight.
+    compacted: Vec<[f64; LANES]>,
+    use_all: bool,
+    /// Weights of the groups in use.
     weights: Vec<[f64; LANES]>,
     /// `Σ w_n J_n`.
     weighted_rows: f64,
@@ -42,6 +48,11 @@ pub(super) struct BmlrSweeper<'a> {
     stats: Vec<f64>,
     factor: Vec<f64>,
     inverse_factor: Vec<f64>,
+    weights_prior: SymmetricDirichlet,
+    ln_gamma_tau0: f64,
+    ln_gamma_noise0: f64,
+    /// Of `α_1 … α_K`, `Σα`, then the shapes of `τ_k` and `λ_k` of each component.
+    gammas: Batch,
     scratch: Scratch,
 }
 
@@ -57,27 +68,26 @@ impl<'a> BmlrSweeper<'a> {
         };
         BmlrSweeper {
             model,
-            weights: vec![[0.0; LANES]; model.groups.len().div_ceil(LANES)],
+            members: Vec::new(),
+            compacted: Vec::new(),
+            use_all: true,
+            weights: Vec::new(),
             weighted_rows: 0.0,
             components: vec![component; k],
             densities: vec![0.0; k * (1 + features(p))],
             stats: vec![0.0; k * (1 + features(p))],
             factor: vec![0.0; packed_len(p)],
             inverse_factor: vec![0.0; packed_len(p)],
+            weights_prior: SymmetricDirichlet::new(k, model.prior.alpha0.unwrap_or(1.0 / k as f64)),
+            ln_gamma_tau0: ln_gamma(tau_prior(model).a),
+            ln_gamma_noise0: ln_gamma(noise_prior(model).a),
+            gammas: Batch::default(),
             scratch: Scratch::default(),
         }
     }
 
     fn alpha0(&self) -> f64 {
-        self.model.prior.alpha0.unwrap_or(1.0 / self.model.n_components as f64)
-    }
-
-    fn tau_prior(&self) -> Gamma {
-        Gamma::new(self.model.prior.a0.unwrap_or(0.1), self.model.prior.b0.unwrap_or(0.1))
-    }
-
-    fn noise_prior(&self) -> Gamma {
-        Gamma::new(self.model.prior.c0.unwrap_or(0.1), self.model.prior.d0.unwrap_or(0.1))
+        self.weights_prior.alpha0()
     }
 
     /// A known precision in the model's units.
@@ -91,7 +101,8 @@ impl<'a> BmlrSweeper<'a> {
     /// `q(θ)` from the state, in the order β, τ, λ, π: each maximises the bound given the others.
     fn update(&mut self, omega: f64, state: &[f64]) -> Result<(), Degenerate> {
         let p = self.model.p();
-        let (tau0, noise0, alpha0) = (self.tau_prior(), self.noise_prior(), self.alpha0());
+        let (tau0, noise0, alpha0) =
+            (tau_prior(self.model), noise_prior(self.model), self.alpha0());
         let known = self.known_noise();
         for (k, s) in state.chunks_exact(stride(p)).enumerate() {
             let count = s[0];
@@ -179,24 +190,42 @@ impl<'a> BmlrSweeper<'a> {
     fn prepare(&mut self) -> f64 {
         let p = self.model.p();
         let length = 1 + features(p);
-        let (tau0, noise0, known) = (self.tau_prior(), self.noise_prior(), self.known_noise());
-        let alpha: Vec<f64> = self.components.iter().map(|c| c.alpha).collect();
-        let psi_total = digamma(alpha.iter().sum());
-        let mut kl = Dirichlet::new(&alpha).kl_to_symmetric(self.alpha0());
-        for (c, numbers) in self.components.iter().zip(self.densities.chunks_exact_mut(length)) {
+        let (tau0, noise0, known) =
+            (tau_prior(self.model), noise_prior(self.model), self.known_noise());
+        let n_components = self.components.len();
+        let total: f64 = self.components.iter().map(|c| c.alpha).sum();
+        let shapes = |c: &Component| [c.tau.a, c.noise.map_or(1.0, |noise| noise.a)];
+        self.gammas.evaluate(
+            self.components
+                .iter()
+                .map(|c| c.alpha)
+                .chain([total])
+                .chain(self.components.iter().flat_map(shapes)),
+        );
+        let gammas = &self.gammas;
+        let values = |i: usize| (gammas.digamma(i), gammas.ln_gamma(i));
+        let alphas = self.components.iter().enumerate().map(|(k, c)| (c.alpha, values(k)));
+        let mut kl = self.weights_prior.kl_from(alphas, values(n_components));
+        let psi_total = gammas.digamma(n_components);
+        let numbers = self.densities.chunks_exact_mut(length);
+        for (k, (c, numbers)) in self.components.iter().zip(numbers).enumerate() {
             let beta = MvNormal::new(p, &c.beta);
-            kl += beta.kl_to_ridge(c.tau.mean(), c.tau.mean_ln(), c.ln_det_s) + c.tau.kl(&tau0);
+            let of_tau = values(n_components + 1 + 2 * k);
+            let mean_ln_tau = of_tau.0 - c.tau.b.ln();
+            kl += beta.kl_to_ridge(c.tau.mean(), mean_ln_tau, c.ln_det_s)
+                + c.tau.kl_from(&tau0, of_tau, self.ln_gamma_tau0);
             let (mean_noise, mean_ln_noise) = match (&c.noise, known) {
                 (Some(noise), _) => {
-                    kl += noise.kl(&noise0);
-                    (noise.mean(), noise.mean_ln())
+                    let of_noise = values(n_components + 2 + 2 * k);
+                    kl += noise.kl_from(&noise0, of_noise, self.ln_gamma_noise0);
+                    (noise.mean(), of_noise.0 - noise.b.ln())
                 }
                 (None, known) => {
                     let known = known.unwrap_or(1.0);
                     (known, known.ln())
                 }
             };
-            numbers[0] = digamma(c.alpha) - psi_total;
+            numbers[0] = gammas.digamma(k) - psi_total;
             numbers[1 + ROWS] = 0.5 * (mean_ln_noise - TAU.ln());
             numbers[1 + YY] = -0.5 * mean_noise;
             let (m, covariance) = c.beta.split_at(p);
@@ -216,8 +245,10 @@ impl<'a> BmlrSweeper<'a> {
     /// The E-step, and the expectations that the next update needs.
     fn e_step(&mut self, next: &mut [f64]) -> f64 {
         let p = self.model.p();
+        let blocks = if self.use_all { &self.model.groups.blocks } else { &self.compacted };
         let bound = e_step(
-            &self.model.groups,
+            features(p),
+            blocks,
             &self.weights,
             &self.densities,
             &mut self.stats,
@@ -235,6 +266,14 @@ impl<'a> BmlrSweeper<'a> {
     }
 }
 
+fn tau_prior(model: &Bmlr) -> Gamma {
+    Gamma::new(model.prior.a0.unwrap_or(0.1), model.prior.b0.unwrap_or(0.1))
+}
+
+fn noise_prior(model: &Bmlr) -> Gamma {
+    Gamma::new(model.prior.c0.unwrap_or(0.1), model.prior.d0.unwrap_or(0.1))
+}
+
 /// `y'y − 2m'X'y + tr(X'X(mm' + S))` from (summed) features.
 fn expected_residual(p: usize, beta: &[f64], features: &[f64]) -> f64 {
     let (m, covariance) = beta.split_at(p);
@@ -244,10 +283,15 @@ fn expected_residual(p: usize, beta: &[f64], features: &[f64]) -> f64 {
 }
 
 /// Noise precision that centres suggest: rows over the residuals around each group's best centre.
-fn noise_around(groups: &Groups, weights: &[[f64; LANES]], centres: &[Vec<f64>]) -> f64 {
+fn noise_around(
+    groups: &Groups,
+    members: &[usize],
+    weights: &[[f64; LANES]],
+    centres: &[Vec<f64>],
+) -> f64 {
     let (mut rows, mut residual) = (0.0, 0.0);
-    for n in 0..groups.len() {
-        let weight = weights[n / LANES][n % LANES];
+    for (i, &n) in members.iter().enumerate() {
+        let weight = weights[i / LANES][i % LANES];
         let best = centres.iter().map(|c| groups.residual(n, c)).fold(f64::INFINITY, f64::min);
         rows += weight * groups.feature(n, ROWS);
         residual += weight * best;
@@ -257,13 +301,31 @@ fn noise_around(groups: &Groups, weights: &[[f64; LANES]], centres: &[Vec<f64>])
 
 impl Sweeper for BmlrSweeper<'_> {
     fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
+        let groups = &self.model.groups;
+        let weight = |n: usize| weights.map_or(1.0, |w| w[n]);
+        self.members.clear();
+        self.members.extend((0..groups.len()).filter(|&n| weight(n) > 0.0));
+        self.use_all = self.members.len() == groups.len();
+        let length = features(groups.p());
+        let n_blocks = self.members.len().div_ceil(LANES);
+        self.weights.clear();
+        self.weights.resize(n_blocks, [0.0; LANES]);
+        self.compacted.clear();
+        if !self.use_all {
+            self.compacted.resize(n_blocks * length, [0.0; LANES]);
+        }
         self.weighted_rows = 0.0;
         let mut total = 0.0;
-        for n in 0..self.model.groups.len() {
-            let weight = weights.map_or(1.0, |w| w[n]);
-            self.weights[n / LANES][n % LANES] = weight;
-            self.weighted_rows += weight * self.model.groups.feature(n, ROWS);
-            total += weight;
+        for (next, &n) in self.members.iter().enumerate() {
+            let (block, lane) = (next / LANES, next % LANES);
+            self.weights[block][lane] = weight(n);
+            self.weighted_rows += weight(n) * groups.feature(n, ROWS);
+            total += weight(n);
+            if !self.use_all {
+                for f in 0..length {
+                    self.compacted[block * length + f][lane] = groups.feature(n, f);
+                }
+            }
         }
         if total > 0.0 {
             Ok(())
@@ -277,11 +339,11 @@ impl Sweeper for BmlrSweeper<'_> {
         let p = self.model.p();
         let centres: Vec<Vec<f64>> =
             centres.chunks_exact(p).map(|c| self.model.groups.units().to_model(c)).collect();
-        let (tau0, alpha0) = (self.tau_prior(), self.alpha0());
+        let (tau0, alpha0) = (tau_prior(self.model), self.alpha0());
         let noise = match self.known_noise() {
             Some(_) => None,
             None => {
-                let mean = noise_around(&self.model.groups, &self.weights, &centres);
+                let mean = noise_around(&self.model.groups, &self.members, &self.weights, &centres);
                 Some(Gamma::new(1.0, 1.0 / mean))
             }
         };

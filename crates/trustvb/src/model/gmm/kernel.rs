@@ -7,6 +7,7 @@
 use super::rows::Rows;
 use crate::linalg::{packed_index, packed_len};
 use crate::model::kernel::{CHUNK, Scratch, in_pieces, softmax};
+use crate::model::moments;
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 
 /// What the E-step needs of a component, packed: `c`, then `b = A m`, then the triangle of `A`, so
@@ -132,22 +133,18 @@ impl Kernel for EStep<'_> {
                     4 => ln_densities::<V, 4>(blocks, numbers, out),
                     5 => ln_densities::<V, 5>(blocks, numbers, out),
                     6 => ln_densities::<V, 6>(blocks, numbers, out),
-                    _ => ln_densities_any::<V>(p, blocks, numbers, out),
+                    _ => match V::TILE {
+                        4 => ln_densities_any::<V, 4>(p, blocks, numbers, out),
+                        2 => ln_densities_any::<V, 2>(p, blocks, numbers, out),
+                        _ => ln_densities_any::<V, 1>(p, blocks, numbers, out),
+                    },
                 }
             }
             bound = softmax::<V>(k, weights, chunk, bound);
             for c in 0..k {
                 let shares = &chunk[c * CHUNK..c * CHUNK + weights.len()];
                 let sums = &mut scratch.sums[c * stride..(c + 1) * stride];
-                match p {
-                    1 => accumulate::<V, 1>(blocks, shares, sums),
-                    2 => accumulate::<V, 2>(blocks, shares, sums),
-                    3 => accumulate::<V, 3>(blocks, shares, sums),
-                    4 => accumulate::<V, 4>(blocks, shares, sums),
-                    5 => accumulate::<V, 5>(blocks, shares, sums),
-                    6 => accumulate::<V, 6>(blocks, shares, sums),
-                    _ => accumulate_any::<V>(p, blocks, shares, sums),
-                }
+                moments::accumulate::<V>(p, blocks, shares, sums);
             }
         }
         for (s, lanes) in stats.iter_mut().zip(&scratch.sums) {
@@ -186,39 +183,31 @@ fn ln_densities<V: Vector, const P: usize>(
     }
 }
 
-/// As [`ln_densities`] for any number of columns, four blocks at a time.
+/// As [`ln_densities`] for any number of columns: a triangular matrix times a matrix of rows, in
+/// tiles of `T` rows of `A` and `T` blocks, so that a loaded number is used `T` times.
 #[inline(always)]
-fn ln_densities_any<V: Vector>(
+fn ln_densities_any<V: Vector, const T: usize>(
     p: usize,
     blocks: &[[f64; LANES]],
     numbers: &[f64],
     out: &mut [[f64; LANES]],
 ) {
-    const TOGETHER: usize = 4;
     let (b, a) = numbers[1..].split_at(p);
     let c = V::splat(numbers[0]);
-    for (x, out) in blocks.chunks(TOGETHER * p).zip(out.chunks_mut(TOGETHER)) {
+    for (x, out) in blocks.chunks(T * p).zip(out.chunks_mut(T)) {
         let count = out.len();
         // The last group repeats its first block, so that the inner loops have no condition.
-        let x: [&[[f64; LANES]]; TOGETHER] = std::array::from_fn(|t| {
+        let x: [&[[f64; LANES]]; T] = std::array::from_fn(|t| {
             let t = if t < count { t } else { 0 };
             &x[t * p..(t + 1) * p]
         });
-        let mut form = [V::zero(); TOGETHER];
-        let mut at = 0;
-        for i in 0..p {
-            let mut z = [V::splat(-b[i]); TOGETHER];
-            let row = &a[at..at + i + 1];
-            at += i + 1;
-            for (j, &a) in row.iter().enumerate() {
-                let a = V::splat(a);
-                for t in 0..TOGETHER {
-                    z[t] = a.mul_add(V::load(&x[t][j]), z[t]);
-                }
-            }
-            for t in 0..TOGETHER {
-                form[t] = z[t].mul_add(z[t], form[t]);
-            }
+        let mut form = [V::zero(); T];
+        let whole = p - p % T;
+        for i in (0..whole).step_by(T) {
+            add_squares::<V, T, T>(i, a, b, &x, &mut form);
+        }
+        for i in whole..p {
+            add_squares::<V, 1, T>(i, a, b, &x, &mut form);
         }
         for (out, form) in out.iter_mut().zip(form) {
             form.mul_add(V::splat(-0.5), c).store(out);
@@ -226,84 +215,43 @@ fn ln_densities_any<V: Vector>(
     }
 }
 
-/// Adds a chunk's weighted moments to a component's sums.
+/// Adds `(A x − b)_i²` for `R` rows from `i` on, of `T` blocks, to `form`.
 #[inline(always)]
-fn accumulate<V: Vector, const P: usize>(
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    sums: &mut [[f64; LANES]],
+fn add_squares<V: Vector, const R: usize, const T: usize>(
+    i: usize,
+    a: &[f64],
+    b: &[f64],
+    x: &[&[[f64; LANES]]; T],
+    form: &mut [V; T],
 ) {
-    let (blocks, _) = blocks.as_chunks::<P>();
-    let mut count = V::load(&sums[0]);
-    let mut first: [V; P] = std::array::from_fn(|j| V::load(&sums[1 + j]));
-    let mut second: [[V; P]; P] = std::array::from_fn(|i| {
-        std::array::from_fn(|j| {
-            if j <= i { V::load(&sums[1 + P + i * (i + 1) / 2 + j]) } else { V::zero() }
-        })
+    let rows: [&[f64]; R] = std::array::from_fn(|r| {
+        let start = packed_index(i + r, 0);
+        &a[start..start + i + r + 1]
     });
-    for (x, share) in blocks.iter().zip(shares) {
-        let share = V::load(share);
-        count = count.add(share);
-        for i in 0..P {
-            let t = share.mul(V::load(&x[i]));
-            first[i] = first[i].add(t);
-            for j in 0..=i {
-                second[i][j] = t.mul_add(V::load(&x[j]), second[i][j]);
+    let mut z: [[V; T]; R] = std::array::from_fn(|r| [V::splat(-b[i + r]); T]);
+    // Columns that all R rows have, then the triangle at their end.
+    let common: [&[f64]; R] = rows.map(|row| &row[..=i]);
+    let columns = x.map(|x| &x[..=i]);
+    for j in 0..=i {
+        let x: [V; T] = std::array::from_fn(|t| V::load(&columns[t][j]));
+        for r in 0..R {
+            let a = V::splat(common[r][j]);
+            for t in 0..T {
+                z[r][t] = a.mul_add(x[t], z[r][t]);
             }
         }
     }
-    count.store(&mut sums[0]);
-    for i in 0..P {
-        first[i].store(&mut sums[1 + i]);
-        for j in 0..=i {
-            second[i][j].store(&mut sums[1 + P + i * (i + 1) / 2 + j]);
+    for r in 1..R {
+        for j in 1..=r {
+            let a = V::splat(rows[r][i + j]);
+            for t in 0..T {
+                z[r][t] = a.mul_add(V::load(&x[t][i + j]), z[r][t]);
+            }
         }
     }
-}
-
-/// As [`accumulate`] for any number of columns, four products at a time.
-#[inline(always)]
-fn accumulate_any<V: Vector>(
-    p: usize,
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    sums: &mut [[f64; LANES]],
-) {
-    const TOGETHER: usize = 4;
-    let mut count = V::load(&sums[0]);
-    for share in shares {
-        count = count.add(V::load(share));
-    }
-    count.store(&mut sums[0]);
-    for i in 0..p {
-        let mut first = V::load(&sums[1 + i]);
-        for (x, share) in blocks.chunks_exact(p).zip(shares) {
-            first = V::load(share).mul_add(V::load(&x[i]), first);
-        }
-        first.store(&mut sums[1 + i]);
-        let row = 1 + p + i * (i + 1) / 2;
-        for j in (0..=i).step_by(TOGETHER) {
-            let width = TOGETHER.min(i + 1 - j);
-            let mut products = [V::zero(); TOGETHER];
-            if width == TOGETHER {
-                for (x, share) in blocks.chunks_exact(p).zip(shares) {
-                    let t = V::load(share).mul(V::load(&x[i]));
-                    let columns = &x[j..j + TOGETHER];
-                    for (sum, x) in products.iter_mut().zip(columns) {
-                        *sum = t.mul_add(V::load(x), *sum);
-                    }
-                }
-            } else {
-                for (x, share) in blocks.chunks_exact(p).zip(shares) {
-                    let t = V::load(share).mul(V::load(&x[i]));
-                    for (sum, x) in products.iter_mut().zip(&x[j..j + width]) {
-                        *sum = t.mul_add(V::load(x), *sum);
-                    }
-                }
-            }
-            for (sum, product) in sums[row + j..row + j + width].iter_mut().zip(products) {
-                V::load(sum).add(product).store(sum);
-            }
+    for row in z {
+        for t in 0..T {
+            form[t] = row[t].mul_add(row[t], form[t]);
         }
     }
 }
@@ -346,7 +294,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(60))]
         #[test]
         fn every_instruction_set_equals_the_obvious_version(
-            p in 1usize..12, k in 1usize..6, n in 1usize..700, seed in any::<u64>(),
+            p in 1usize..24, k in 1usize..6, n in 1usize..700, seed in any::<u64>(),
         ) {
             let mut state = seed | 1;
             let mut uniform = || {

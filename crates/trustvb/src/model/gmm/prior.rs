@@ -4,7 +4,8 @@ use super::scale_both_sides;
 use crate::linalg::{cholesky, invert_spd, ln_det_from_cholesky, pack, packed_index, packed_len};
 use crate::model::Degenerate;
 use crate::model::prior::{PriorBase, check_above};
-use crate::special::gamma::ln_multigamma;
+use crate::posterior::SymmetricDirichlet;
+use crate::special::gamma::ln_gamma;
 use serde::{Deserialize, Serialize};
 
 /// Prior parameters, in the data's units. What is `None` comes from `base`, computed from the
@@ -135,14 +136,17 @@ impl GmmPrior {
             }
         }
         Ok(ResolvedPrior {
-            alpha0: self.alpha0.unwrap_or(1.0 / n_components as f64),
+            weights: SymmetricDirichlet::new(
+                n_components,
+                self.alpha0.unwrap_or(1.0 / n_components as f64),
+            ),
             beta0,
             nu0,
             m0,
             ln_det_w0_inverse: ln_det_from_cholesky(p, &w0_inverse_factor),
             w0_inverse_factor,
             base,
-            ln_multigamma0: ln_multigamma(p, 0.5 * nu0),
+            ln_gammas: (0..p).map(|j| ln_gamma(0.5 * (nu0 - j as f64))).sum(),
         })
     }
 }
@@ -150,7 +154,7 @@ impl GmmPrior {
 /// A prior's numbers in scaled units, with what every sweep needs of them.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedPrior {
-    pub(super) alpha0: f64,
+    pub(super) weights: SymmetricDirichlet,
     pub(super) beta0: f64,
     pub(super) nu0: f64,
     pub(super) m0: Vec<f64>,
@@ -159,5 +163,6 @@ pub(super) struct ResolvedPrior {
     pub(super) ln_det_w0_inverse: f64,
     /// `W0^-1 + β0 m0 m0ᵀ`.
     pub(super) base: Vec<f64>,
-    pub(super) ln_multigamma0: f64,
+    /// `Σ_j log Γ((ν0+1−j)/2)`.
+    pub(super) ln_gammas: f64,
 }

@@ -7,8 +7,8 @@ use super::{Gmm, scale_both_sides};
 use crate::linalg::{cholesky, invert_lower, packed_index, packed_len};
 use crate::model::kernel::Scratch;
 use crate::model::{Degenerate, Sweeper};
-use crate::posterior::{Dirichlet, NormalWishartKl, Posterior, multi_digamma};
-use crate::special::gamma::digamma;
+use crate::posterior::{NormalWishartKl, Posterior};
+use crate::special::gamma::Batch;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{LN_2, TAU};
 use std::rc::Rc;
@@ -50,6 +50,8 @@ pub(super) struct GmmSweeper<'a> {
     densities: Densities,
     factor: Vec<f64>,
     inverse_factor: Vec<f64>,
+    /// Of `α_1 … α_K`, `Σα`, then `(ν_k+1−j)/2` for `j = 1 … p` of each component.
+    gammas: Batch,
     scratch: Scratch,
 }
 
@@ -74,6 +76,7 @@ impl<'a> GmmSweeper<'a> {
             densities: Densities { p, numbers: vec![0.0; k * Densities::stride(p)] },
             factor: vec![0.0; triangle],
             inverse_factor: vec![0.0; triangle],
+            gammas: Batch::default(),
             scratch: Scratch::default(),
         }
     }
@@ -96,7 +99,7 @@ impl<'a> GmmSweeper<'a> {
             }
             let (first, second) = s[1..].split_at(p);
             let c = &mut self.components;
-            c.alpha[k] = prior.alpha0 + omega * count;
+            c.alpha[k] = prior.weights.alpha0() + omega * count;
             c.beta[k] = prior.beta0 + omega * count;
             c.nu[k] = prior.nu0 + omega * count;
             let mean = &mut c.mean[k * p..(k + 1) * p];
@@ -132,7 +135,7 @@ impl<'a> GmmSweeper<'a> {
     fn place(&mut self, prior: &ResolvedPrior, centres: &[f64]) {
         let (p, triangle) = (self.model.p(), packed_len(self.model.p()));
         let c = &mut self.components;
-        c.alpha.fill(prior.alpha0);
+        c.alpha.fill(prior.weights.alpha0());
         c.beta.fill(prior.beta0);
         c.nu.fill(prior.nu0);
         for k in 0..self.model.n_components {
@@ -195,9 +198,16 @@ impl<'a> GmmSweeper<'a> {
         let (p, triangle) = (self.model.p(), packed_len(self.model.p()));
         let stride = Densities::stride(p);
         let c = &self.components;
-        let psi_total = digamma(c.alpha.iter().sum());
-        let mut kl = Dirichlet::new(&c.alpha).kl_to_symmetric(prior.alpha0);
-        for k in 0..self.model.n_components {
+        let n_components = self.model.n_components;
+        let halves = c.nu.iter().flat_map(|nu| (0..p).map(move |j| 0.5 * (nu - j as f64)));
+        let total: f64 = c.alpha.iter().sum();
+        self.gammas.evaluate(c.alpha.iter().copied().chain([total]).chain(halves));
+        let gammas = &self.gammas;
+        let values = |i: usize| (gammas.digamma(i), gammas.ln_gamma(i));
+        let psi_total = gammas.digamma(n_components);
+        let alphas = c.alpha.iter().enumerate().map(|(k, &a)| (a, values(k)));
+        let mut kl = prior.weights.kl_from(alphas, values(n_components));
+        for k in 0..n_components {
             self.factor.copy_from_slice(&c.w_inverse[k * triangle..(k + 1) * triangle]);
             cholesky(p, &mut self.factor).map_err(|_| Degenerate::NotPositiveDefinite {
                 what: "scatter matrix",
@@ -206,11 +216,13 @@ impl<'a> GmmSweeper<'a> {
             invert_lower(p, &self.factor, &mut self.inverse_factor);
             let mean = &c.mean[k * p..(k + 1) * p];
             let ln_det = crate::linalg::ln_det_from_cholesky(p, &self.factor);
-            let digammas = multi_digamma(p, c.nu[k]);
+            let first = n_components + 1 + k * p;
+            let digammas: f64 = (first..first + p).map(|i| gammas.digamma(i)).sum();
+            let ln_gammas: f64 = (first..first + p).map(|i| gammas.ln_gamma(i)).sum();
             let numbers = &mut self.densities.numbers[k * stride..(k + 1) * stride];
             let p_f = p as f64;
             let mean_ln_det = digammas + p_f * LN_2 - ln_det;
-            numbers[0] = digamma(c.alpha[k]) - psi_total
+            numbers[0] = gammas.digamma(k) - psi_total
                 + 0.5 * (mean_ln_det - p_f / c.beta[k] - p_f * TAU.ln());
             let root_nu = c.nu[k].sqrt();
             let (mut trace, mut shift) = (0.0, 0.0);
@@ -241,7 +253,7 @@ impl<'a> GmmSweeper<'a> {
                 trace,
                 shift,
                 digammas,
-                ln_multigamma0: prior.ln_multigamma0,
+                ln_multigamma_ratio: ln_gammas - prior.ln_gammas,
             }
             .kl();
         }

@@ -1,0 +1,193 @@
+//! `trustvb simulate gmm | bmlr | study`: data sets with known truth, and the truth beside them.
+
+use crate::args::{
+    DrawArgs, NoiseName, SimulateArgs, SimulateBmlrArgs, SimulateCommand, SimulateGmmArgs,
+    SimulateStudyArgs,
+};
+use crate::failure::Failure;
+use crate::output::{check_path, json_text, write_text};
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use trustvb::data::{Dataset, replace_file, write_csv, write_parquet};
+use trustvb::model::ModelData;
+use trustvb::study::{
+    SimulatedModel, Simulation, SimulationSettings, StudyError, calibration_seed, preset,
+};
+
+pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
+    match &args.command {
+        SimulateCommand::Gmm(args) => {
+            let simulation = checked(&gmm(args)?)?;
+            write(&simulation, args.seed, &args.draw)
+        }
+        SimulateCommand::Bmlr(args) => {
+            let simulation = checked(&bmlr(args)?)?;
+            write(&simulation, args.seed, &args.draw)
+        }
+        SimulateCommand::Study(args) => of_study(args),
+    }
+}
+
+fn of_study(args: &SimulateStudyArgs) -> Result<(), Failure> {
+    let mut study = super::study::read(&args.study)?;
+    if let Some(seed) = args.seed {
+        study.seed = seed;
+    }
+    let (simulation, seed) = study.data_of(&args.cell).map_err(|e| match e {
+        StudyError::NoSuchCell { .. } => Failure::Usage(e.to_string()),
+        other => other.into(),
+    })?;
+    write(&simulation, seed, &args.draw)
+}
+
+/// What is wrong with a simulation is wrong with the command line.
+fn checked(settings: &SimulationSettings) -> Result<Simulation, Failure> {
+    settings.check().map_err(|error| match error {
+        StudyError::Setting { setting, what } => {
+            Failure::Usage(format!("--{}: {what}", setting.replace('_', "-")))
+        }
+        other => Failure::Usage(other.to_string()),
+    })
+}
+
+/// The settings of a preset's first design, without its sizes.
+fn from_preset(
+    name: Option<&str>,
+    wanted: &str,
+    model: SimulatedModel,
+    design: &str,
+) -> Result<Option<SimulationSettings>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    if name != wanted {
+        return Err(Failure::Usage(format!(
+            "--preset {name}: for {} there is {wanted}",
+            model.name()
+        )));
+    }
+    let found = preset(name)?.designs.into_iter().find(|d| d.name == design);
+    Ok(found.map(|d| d.simulate))
+}
+
+fn gmm(args: &SimulateGmmArgs) -> Result<SimulationSettings, Failure> {
+    let model = SimulatedModel::Gmm;
+    let mut settings = from_preset(args.preset.as_deref(), "paper-gmm", model, "gmm")?
+        .unwrap_or(SimulationSettings { model, ..Default::default() });
+    settings.n = vec![args.n.unwrap_or(1000)];
+    if args.weights.is_some() || args.components.is_some() || args.centres.is_some() {
+        settings.weights.clone_from(&args.weights);
+    }
+    settings.components = args.components;
+    settings.columns = args.columns;
+    settings.separation = args.separation.or(settings.separation);
+    if let Some(text) = &args.centres {
+        settings.centres = Some(matrix("--centres", text)?);
+        settings.separation = args.separation;
+    }
+    if !args.covariance.is_empty() {
+        let read = args.covariance.iter().map(|text| matrix("--covariance", text));
+        settings.covariances = Some(read.collect::<Result<_, _>>()?);
+    }
+    settings.df = args.df;
+    Ok(settings)
+}
+
+fn bmlr(args: &SimulateBmlrArgs) -> Result<SimulationSettings, Failure> {
+    let model = SimulatedModel::Bmlr;
+    let mut settings = from_preset(args.preset.as_deref(), "paper-bmlr", model, "shared")?
+        .unwrap_or(SimulationSettings { model, ..Default::default() });
+    let usual = if args.preset.is_some() { 1000 } else { 100 };
+    settings.rows = vec![args.rows.unwrap_or(usual)];
+    settings.groups = args.groups.or(settings.groups);
+    if let Some(text) = &args.coefficients {
+        settings.coefficients = Some(matrix("--coefficients", text)?);
+        settings.weights = None;
+    }
+    if args.weights.is_some() {
+        settings.weights.clone_from(&args.weights);
+    }
+    if args.snr.is_some() || args.noise_sd.is_some() {
+        (settings.snr, settings.noise_sd) = (args.snr, args.noise_sd);
+    }
+    if let Some(noise) = args.noise {
+        settings.shared_noise = Some(noise == NoiseName::Shared);
+    }
+    Ok(settings)
+}
+
+/// Rows of numbers: `1,0;0,1`.
+fn matrix(option: &str, text: &str) -> Result<Vec<Vec<f64>>, Failure> {
+    let number = |cell: &str| {
+        cell.trim().parse::<f64>().map_err(|_| {
+            Failure::Usage(format!(
+                "{option} {text}: `{cell}` is not a number; write rows as 1,0;0,1"
+            ))
+        })
+    };
+    text.split(';').map(|row| row.split(',').map(number).collect()).collect()
+}
+
+/// Draws a data set and writes it with its truth.
+fn write(simulation: &Simulation, seed: u64, args: &DrawArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.output {
+        check_path("-o", path)?;
+    }
+    let data = simulation.draw(seed, args.replication)?;
+    let table = table(&data)?;
+    let Some(path) = &args.output else {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        write_csv(&table, &mut out)?;
+        return Ok(out.flush()?);
+    };
+    let parquet = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet"));
+    if parquet {
+        write_parquet(&table, path)?;
+    } else {
+        let failed = |e: io::Error| Failure::Run(format!("{}: {e}", path.display()));
+        replace_file(path, |file| {
+            let mut out = io::BufWriter::new(file);
+            write_csv(&table, &mut out)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)
+        })
+        .map_err(failed)?;
+    }
+    let formula = match &data {
+        ModelData::Rows(_) => None,
+        ModelData::Groups(data) => {
+            Some(format!("y ~ 0 + {} | group", data.design_names().join(" + ")))
+        }
+    };
+    let text = json_text(&json!({
+        "model": simulation.model().name(),
+        "truth": simulation.truth(),
+        "units": data.n_units(),
+        "formula": formula,
+        "simulation": simulation,
+        "seed": seed,
+        "replication": args.replication,
+        "calibration_seed": calibration_seed(seed, args.replication),
+        "version": env!("CARGO_PKG_VERSION"),
+    }));
+    write_text(&truth_path(path), &text)
+}
+
+/// `data.csv` has its truth in `data.truth.json`.
+fn truth_path(path: &Path) -> PathBuf {
+    path.with_extension("truth.json")
+}
+
+/// The columns as a file has them: groups first, numbered from 1.
+fn table(data: &ModelData) -> Result<Dataset, Failure> {
+    let grouped = match data {
+        ModelData::Rows(rows) => return Ok(rows.clone()),
+        ModelData::Groups(grouped) => grouped,
+    };
+    let mut names = vec!["group".to_owned(), "y".to_owned()];
+    names.extend(grouped.design_names().iter().cloned());
+    let mut columns = vec![
+        grouped.groups().iter().map(|&g| (g + 1) as f64).collect(),
+        grouped.response().to_vec(),
+    ];
+    columns.extend((0..grouped.n_columns()).map(|j| grouped.design_column(j).to_vec()));
+    Ok(Dataset::from_columns(names, columns)?)
+}

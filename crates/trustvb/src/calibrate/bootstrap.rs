@@ -1,0 +1,45 @@
+//! `bootstrap`: percentiles of the VB estimate over bootstraps of all units, the rival anyone would
+//! try first.
+//!
+//! The limits are the `a/2` and `1−a/2` quantiles of h(θ̂_1) over the bootstraps, with θ̂_1 the posterior
+//! mean at ω = 1. Only point estimates of VB are used, not its posterior, and no ω is chosen.
+
+use super::flag::{Flag, first_fit_converged, from_resamples};
+use super::tvb::missing;
+use super::{Answer, CalibrateError, Method, Question};
+use crate::functional::SampledLaw;
+use crate::resample::Design;
+
+pub(super) fn answer(
+    question: &Question<'_>,
+    levels: &[f64],
+) -> Result<Vec<Answer>, CalibrateError> {
+    let table = question.table;
+    if table.bootstraps(Design::Full).next().is_none() {
+        return Err(missing(Method::Bootstrap, Design::Full));
+    }
+    let values = table
+        .bootstraps(Design::Full)
+        .filter_map(|path| table.parameters(path, 0))
+        .map(|parameters| question.part.plug_in(parameters))
+        .collect();
+    let law = SampledLaw::new(values);
+    let mut answers = Vec::new();
+    for &level in levels {
+        if law.sorted().is_empty() {
+            answers.push(question.no_answer(Method::Bootstrap, level, Flag::NoEvidence));
+            continue;
+        }
+        let mut answer =
+            question.finish(Method::Bootstrap, level, table.omegas()[0], &question.first);
+        (answer.lower, answer.upper) = law.interval(level);
+        answer.limits_se = Some(law.standard_error_of_limits(level));
+        answer.law = "bootstrap percentiles".to_owned();
+        from_resamples(question, Design::Full, 0, &mut answer.flags);
+        if !first_fit_converged(table) {
+            answer.flags.push(Flag::UnconvergedFits { share: 1.0 });
+        }
+        answers.push(answer);
+    }
+    Ok(answers)
+}

@@ -1,0 +1,71 @@
+//! The methods that a study compares: the calibrators, and one of them on other resamples.
+
+use crate::calibrate::Method;
+use serde::{Deserialize, Serialize};
+
+/// A method as studies name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StudyMethod {
+    /// [`Method::Vb`].
+    Vb,
+    /// [`Method::Tvb`], one split and one set of bootstraps for all ω.
+    Tvb,
+    /// [`Method::Tvb`] with a new split and new bootstraps at every ω, as in the paper's studies.
+    TvbFresh,
+    /// [`Method::TvbSequential`].
+    TvbSequential,
+    /// [`Method::Gpc`].
+    Gpc,
+    /// [`Method::Anchored`].
+    Anchored,
+    /// [`Method::Analytic`].
+    Analytic,
+    /// [`Method::Bootstrap`].
+    Bootstrap,
+}
+
+impl StudyMethod {
+    /// All of them, in the order in which results are shown.
+    pub const ALL: [StudyMethod; 8] = [
+        StudyMethod::Vb,
+        StudyMethod::Tvb,
+        StudyMethod::TvbFresh,
+        StudyMethod::TvbSequential,
+        StudyMethod::Gpc,
+        StudyMethod::Anchored,
+        StudyMethod::Analytic,
+        StudyMethod::Bootstrap,
+    ];
+
+    /// The calibrator behind it.
+    pub fn method(self) -> Method {
+        match self {
+            StudyMethod::Vb => Method::Vb,
+            StudyMethod::Tvb | StudyMethod::TvbFresh => Method::Tvb,
+            StudyMethod::TvbSequential => Method::TvbSequential,
+            StudyMethod::Gpc => Method::Gpc,
+            StudyMethod::Anchored => Method::Anchored,
+            StudyMethod::Analytic => Method::Analytic,
+            StudyMethod::Bootstrap => Method::Bootstrap,
+        }
+    }
+
+    /// Its name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            StudyMethod::TvbFresh => "tvb-fresh",
+            other => other.method().name(),
+        }
+    }
+
+    /// The method of that name.
+    pub fn from_name(name: &str) -> Option<StudyMethod> {
+        StudyMethod::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// Whether it chooses an ω.
+    pub fn chooses_omega(self) -> bool {
+        !matches!(self, StudyMethod::Vb | StudyMethod::Bootstrap)
+    }
+}

@@ -1,0 +1,51 @@
+//! Coverage studies: many data sets with known truth, many methods, and what their intervals do.
+//!
+//! A [`Study`] says which data to simulate ([`SimulationSettings`]), which model to fit and what to ask by
+//! which [`StudyMethod`]s. Each design at each size is a [`Cell`]; a cell has many replications, each a
+//! data set from a stream of its own. With the feature `parquet`, `run` keeps the intervals of whole
+//! replications in a folder, so that a study can be stopped, resumed, and made in shards; `summarise` says
+//! what they show.
+//!
+//! Component 1 of the truth is the heaviest. Fits are matched to the truth before anything is asked
+//! ([`Labels::Matched`]), so that results tell of intervals and not of numbering.
+
+mod error;
+#[cfg(feature = "parquet")]
+mod folder;
+mod method;
+mod plan;
+mod preset;
+#[cfg(feature = "parquet")]
+mod record;
+#[cfg(feature = "parquet")]
+mod replicate;
+#[cfg(feature = "parquet")]
+mod results;
+#[cfg(feature = "parquet")]
+mod run;
+mod score;
+mod simulate;
+#[cfg(feature = "parquet")]
+mod summary;
+mod truth;
+
+pub use error::StudyError;
+#[cfg(feature = "parquet")]
+pub use folder::{CellInfo, merge, study_in};
+pub use method::StudyMethod;
+pub use plan::{Cell, Design, FitSettings, Labels, Study, Target};
+pub use preset::{PRESETS, preset};
+#[cfg(feature = "parquet")]
+pub use record::{Outcome, Record};
+#[cfg(feature = "parquet")]
+pub use results::Results;
+#[cfg(feature = "parquet")]
+pub use run::{Progress, run};
+pub use score::{interval_score, mean_and_sd, ratio_of_means, wilson};
+pub use simulate::{
+    BmlrSimulation, GmmSimulation, NoiseSize, SimulatedModel, Simulation, SimulationSettings,
+    calibration_seed,
+};
+#[cfg(feature = "parquet")]
+pub use summary::{Summary, summarise};
+pub use truth::Truth;

@@ -1,0 +1,160 @@
+//! Runs the replications of a study on all threads, each replication by itself on one of them.
+//!
+//! One thread per replication keeps the order of arithmetic, and the seconds, those of a single thread.
+//! Blocks go round the cells, so that a look at an unfinished study sees all of them.
+
+use super::folder::{Block, Folder};
+use super::record::{Outcome, Record};
+use super::replicate::{places, replicate};
+use super::{Cell, Study, StudyError};
+use crate::table::{Shard, Watch};
+use std::collections::BTreeMap;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How far a study is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Replications that are kept, of all cells.
+    pub done: usize,
+    /// Replications that there should be.
+    pub of: usize,
+    /// Whether it was interrupted.
+    pub cancelled: bool,
+}
+
+/// Runs a study in a folder, or what is missing of it there; a `shard` does only its share.
+///
+/// # Errors
+/// If the folder holds another study or anything else, the study makes no sense, or a file cannot be
+/// written. What is done stays in the folder.
+pub fn run(
+    path: &std::path::Path,
+    study: &Study,
+    shard: Shard,
+    watch: &Watch<'_>,
+) -> Result<Progress, StudyError> {
+    let cells = study.cells()?;
+    let folder = Folder::prepare(path, study, &cells)?;
+    let blocks = folder.blocks();
+    let missing: Vec<Block> = blocks
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i as u32 % shard.of == shard.number - 1)
+        .map(|(_, block)| *block)
+        .filter(|block| folder.read_block(*block).is_err())
+        .collect();
+    let jobs: Vec<(Block, u32)> = missing
+        .iter()
+        .flat_map(|block| block.replications(study).map(move |number| (*block, number)))
+        .collect();
+    (watch.begin)(jobs.len() as u64);
+    let work = Work {
+        study,
+        cells: &cells,
+        folder: &folder,
+        jobs: &jobs,
+        next: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        waiting: Mutex::new(BTreeMap::new()),
+        error: Mutex::new(None),
+        watch,
+    };
+    let threads = rayon::current_num_threads().min(jobs.len());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| work.take_turns());
+        }
+    });
+    let error = work.error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(error) = error {
+        return Err(error);
+    }
+    let done = blocks
+        .iter()
+        .filter(|block| folder.has_block(**block))
+        .map(|block| block.replications(study).count())
+        .sum();
+    let of = cells.len() * study.replications as usize;
+    Ok(Progress { done, of, cancelled: watch.cancel.load(Ordering::Relaxed) && done < of })
+}
+
+/// What the threads share.
+struct Work<'a> {
+    study: &'a Study,
+    cells: &'a [Cell],
+    folder: &'a Folder,
+    jobs: &'a [(Block, u32)],
+    next: AtomicUsize,
+    stop: AtomicBool,
+    /// Finished replications of blocks that are not complete.
+    waiting: Mutex<BTreeMap<Block, BTreeMap<u32, Vec<Record>>>>,
+    error: Mutex<Option<StudyError>>,
+    watch: &'a Watch<'a>,
+}
+
+impl Work<'_> {
+    /// Takes replications until there are none left.
+    fn take_turns(&self) {
+        // Calibrators use the pool they run in: here, this one thread.
+        let pool = match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+            Ok(pool) => pool,
+            Err(why) => {
+                let source = io::Error::other(why);
+                return self.fail(StudyError::Io { file: "a thread".to_owned(), source });
+            }
+        };
+        loop {
+            let stopped = self.stop.load(Ordering::Relaxed) || self.is_cancelled();
+            let turn = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some((block, number)) = self.jobs.get(turn).filter(|_| !stopped) else { return };
+            let Some(records) = pool.install(|| self.one(*block, *number)) else { return };
+            if let Err(error) = self.keep(*block, *number, records) {
+                return self.fail(error);
+            }
+            (self.watch.done)();
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.watch.cancel.load(Ordering::Relaxed)
+    }
+
+    fn one(&self, block: Block, number: u32) -> Option<Vec<Record>> {
+        let cell = &self.cells[block.cell];
+        let replicated = || replicate(self.study, cell, number, self.watch.cancel);
+        // A mistake of ours in one data set must not cost the others; it is counted in the summary.
+        catch_unwind(AssertUnwindSafe(replicated)).unwrap_or_else(|_| {
+            let places = places(self.study, cell.targets.len(), number);
+            Some(places.map(|p| Record::failed(p, Outcome::Crashed, f64::NAN)).collect())
+        })
+    }
+
+    /// Keeps a replication, and writes its block when it was the last.
+    fn keep(&self, block: Block, number: u32, records: Vec<Record>) -> Result<(), StudyError> {
+        let complete = {
+            let mut waiting = self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let own = waiting.entry(block).or_default();
+            own.insert(number, records);
+            match own.len() == block.replications(self.study).count() {
+                true => waiting.remove(&block),
+                false => None,
+            }
+        };
+        match complete {
+            None => Ok(()),
+            Some(block_records) => {
+                let records: Vec<Record> = block_records.into_values().flatten().collect();
+                self.folder.write_block(block, &records)
+            }
+        }
+    }
+
+    fn fail(&self, error: StudyError) {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut first = self.error.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        first.get_or_insert(error);
+    }
+}

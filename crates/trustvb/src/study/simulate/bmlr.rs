@@ -1,0 +1,152 @@
+//! Groups of rows, each following one of several regressions.
+
+use super::{SimulationSettings, by_weight, component, wrong};
+use crate::data::Grouped;
+use crate::random::uniform;
+use crate::study::{StudyError, Truth};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+/// A mixture of regressions to draw groups from, components by decreasing weight.
+///
+/// The design is standard Normal. With a signal-to-noise ratio, the noise of group `n` is
+/// `ε/‖ε‖ · ‖X_n β_k‖ / SNR`: its norm is that of the signal over the ratio, exactly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BmlrSimulation {
+    /// Groups of a data set.
+    pub groups: usize,
+    /// Rows of each group.
+    pub rows: usize,
+    /// Weights, adding up to 1.
+    pub weights: Vec<f64>,
+    /// Coefficients, a row per component.
+    pub coefficients: Vec<Vec<f64>>,
+    /// How large the noise is.
+    pub noise: NoiseSize,
+    /// Whether all groups of a component share one draw of `ε`.
+    pub shared_noise: bool,
+}
+
+/// How large the noise of a group is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoiseSize {
+    /// The norm of the signal over this.
+    Snr(f64),
+    /// Independent Normal numbers with this standard deviation.
+    Sd(f64),
+}
+
+impl BmlrSimulation {
+    pub(super) fn new(
+        settings: &SimulationSettings,
+        rows: usize,
+    ) -> Result<BmlrSimulation, StudyError> {
+        let Some(coefficients) = &settings.coefficients else {
+            return Err(wrong("coefficients", "a row per component is needed".to_owned()));
+        };
+        let (k, p) = (coefficients.len(), coefficients.first().map_or(0, Vec::len));
+        if p == 0 || coefficients.iter().any(|c| c.len() != p || c.iter().any(|x| !x.is_finite())) {
+            return Err(wrong(
+                "coefficients",
+                "each row needs the same number of finite numbers".to_owned(),
+            ));
+        }
+        if let Some(asked) = settings.components.filter(|asked| *asked != k) {
+            return Err(wrong("components", format!("{asked}, but {k} rows of coefficients")));
+        }
+        let groups = settings.groups.unwrap_or(500);
+        if groups == 0 || rows == 0 {
+            return Err(wrong("groups", "at least one group with one row is needed".to_owned()));
+        }
+        let noise = match (settings.snr, settings.noise_sd) {
+            (Some(_), Some(_)) => {
+                return Err(wrong("snr", "give it or noise_sd, not both".to_owned()));
+            }
+            (None, Some(sd)) if sd.is_finite() && sd >= 0.0 => NoiseSize::Sd(sd),
+            (None, Some(sd)) => {
+                return Err(wrong("noise_sd", format!("{sd} is not a number of at least 0")));
+            }
+            (snr, None) => match snr.unwrap_or(1.0) {
+                snr if snr.is_finite() && snr > 0.0 => NoiseSize::Snr(snr),
+                snr => return Err(wrong("snr", format!("{snr} is not a positive number"))),
+            },
+        };
+        let weights = settings.weights(k)?;
+        let order = by_weight(&weights);
+        Ok(BmlrSimulation {
+            groups,
+            rows,
+            weights: order.iter().map(|&k| weights[k]).collect(),
+            coefficients: order.iter().map(|&k| coefficients[k].clone()).collect(),
+            noise,
+            shared_noise: settings.shared_noise.unwrap_or(false),
+        })
+    }
+
+    /// First the shared noise of each component, if it is shared; then group by group a uniform number
+    /// for its component, its design row by row, and its own noise. Columns are `y` and `x1, x2, …`.
+    pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> Result<Grouped, StudyError> {
+        let (p, total) = (self.coefficients[0].len(), self.groups * self.rows);
+        let mut normals = |out: &mut Vec<f64>| {
+            out.clear();
+            out.extend((0..self.rows).map(|_| -> f64 { StandardNormal.sample(rng) }));
+        };
+        let mut shared = vec![Vec::new(); if self.shared_noise { self.weights.len() } else { 0 }];
+        shared.iter_mut().for_each(&mut normals);
+        let mut response = Vec::with_capacity(total);
+        let mut design = vec![Vec::with_capacity(total); p];
+        let mut own = Vec::with_capacity(self.rows);
+        for group in 0..self.groups {
+            let k = component(&self.weights, uniform(rng));
+            let mut square = 0.0;
+            for _ in 0..self.rows {
+                let mut signal = 0.0;
+                for (column, beta) in design.iter_mut().zip(&self.coefficients[k]) {
+                    let x: f64 = StandardNormal.sample(rng);
+                    column.push(x);
+                    signal += beta * x;
+                }
+                square += signal * signal;
+                response.push(signal);
+            }
+            if !self.shared_noise {
+                own.clear();
+                own.extend((0..self.rows).map(|_| -> f64 { StandardNormal.sample(rng) }));
+            }
+            let noise = if self.shared_noise { &shared[k] } else { &own };
+            let size = match self.noise {
+                NoiseSize::Sd(sd) => sd,
+                NoiseSize::Snr(snr) => {
+                    let norm: f64 = noise.iter().map(|e| e * e).sum();
+                    (square / norm.max(f64::MIN_POSITIVE)).sqrt() / snr
+                }
+            };
+            let first = group * self.rows;
+            for (y, e) in response[first..].iter_mut().zip(noise) {
+                *y += size * e;
+            }
+        }
+        let names = (1..=p).map(|j| format!("x{j}")).collect();
+        Ok(Grouped::balanced("y".to_owned(), response, names, design, self.rows)?)
+    }
+
+    /// With a ratio, the noise precision is that of many rows: `SNR²/‖β_k‖²`.
+    pub(super) fn truth(&self) -> Truth {
+        let noise = self
+            .coefficients
+            .iter()
+            .map(|beta| match self.noise {
+                NoiseSize::Sd(sd) => 1.0 / (sd * sd),
+                NoiseSize::Snr(snr) => snr * snr / beta.iter().map(|b| b * b).sum::<f64>(),
+            })
+            .collect();
+        Truth {
+            pi: self.weights.clone(),
+            beta: Some(self.coefficients.clone()),
+            noise: Some(noise),
+            ..Truth::default()
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Rows of a mixture of Gaussians, or of t distributions with the same covariances.
+
+use super::{SimulationSettings, by_weight, component, wrong};
+use crate::data::Dataset;
+use crate::linalg::{cholesky, pack, packed_index};
+use crate::random::uniform;
+use crate::study::{StudyError, Truth};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{ChiSquared, Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+/// A mixture to draw rows from, components by decreasing weight.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GmmSimulation {
+    /// Rows of a data set.
+    pub n: usize,
+    /// Weights, adding up to 1.
+    pub weights: Vec<f64>,
+    /// Centres, a row per component.
+    pub centres: Vec<Vec<f64>>,
+    /// Covariance matrix of each component.
+    pub covariances: Vec<Vec<Vec<f64>>>,
+    /// Degrees of freedom of t-distributed components; `None` for Gaussians.
+    pub df: Option<f64>,
+}
+
+impl GmmSimulation {
+    pub(super) fn new(
+        settings: &SimulationSettings,
+        n: usize,
+    ) -> Result<GmmSimulation, StudyError> {
+        let k = settings
+            .centres
+            .as_ref()
+            .map(Vec::len)
+            .or(settings.components)
+            .or(settings.weights.as_ref().map(Vec::len))
+            .unwrap_or(2);
+        if let Some(asked) = settings.components.filter(|asked| *asked != k) {
+            return Err(wrong("components", format!("{asked}, but there are {k} centres")));
+        }
+        if k == 0 {
+            return Err(wrong("components", "at least one is needed".to_owned()));
+        }
+        if n == 0 {
+            return Err(wrong("n", "at least one row is needed".to_owned()));
+        }
+        let centres = centres(settings, k)?;
+        let p = centres[0].len();
+        let covariances = covariances(settings, k, p)?;
+        if let Some(df) = settings.df.filter(|df| !(df.is_finite() && *df > 2.0)) {
+            return Err(wrong(
+                "df",
+                format!("{df}, but a covariance needs more than 2 degrees of freedom"),
+            ));
+        }
+        let weights = settings.weights(k)?;
+        let order = by_weight(&weights);
+        Ok(GmmSimulation {
+            n,
+            weights: order.iter().map(|&k| weights[k]).collect(),
+            centres: order.iter().map(|&k| centres[k].clone()).collect(),
+            covariances: order.iter().map(|&k| covariances[k].clone()).collect(),
+            df: settings.df,
+        })
+    }
+
+    /// Row by row: a uniform number for the component, the Normal numbers of its coordinates, and with
+    /// `df` a χ² number that stretches them. Columns are `x1, x2, …`.
+    pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> Result<Dataset, StudyError> {
+        let p = self.centres[0].len();
+        let factors = self
+            .covariances
+            .iter()
+            .map(|covariance| factor(p, covariance))
+            .collect::<Result<Vec<_>, _>>()?;
+        let stretch = match self.df {
+            None => None,
+            Some(df) => {
+                let law = ChiSquared::new(df).map_err(|e| wrong("df", e.to_string()))?;
+                Some((df - 2.0, law))
+            }
+        };
+        let mut columns = vec![Vec::with_capacity(self.n); p];
+        let mut z = vec![0.0; p];
+        for _ in 0..self.n {
+            let k = component(&self.weights, uniform(rng));
+            z.iter_mut().for_each(|z| *z = StandardNormal.sample(rng));
+            // A t variable with covariance I: N(0, I) √((ν−2)/χ²_ν).
+            let size = stretch.as_ref().map_or(1.0, |(two_less, chi)| {
+                (two_less / chi.sample(rng).max(f64::MIN_POSITIVE)).sqrt()
+            });
+            for (i, column) in columns.iter_mut().enumerate() {
+                let along: f64 = (0..=i).map(|j| factors[k][packed_index(i, j)] * z[j]).sum();
+                column.push(self.centres[k][i] + size * along);
+            }
+        }
+        let names = (1..=p).map(|j| format!("x{j}")).collect();
+        Ok(Dataset::from_columns(names, columns)?)
+    }
+
+    pub(super) fn truth(&self) -> Truth {
+        Truth {
+            pi: self.weights.clone(),
+            mu: Some(self.centres.clone()),
+            sigma: Some(self.covariances.clone()),
+            ..Truth::default()
+        }
+    }
+}
+
+/// The centres as given, or `separation` apart in each coordinate.
+fn centres(settings: &SimulationSettings, k: usize) -> Result<Vec<Vec<f64>>, StudyError> {
+    let Some(centres) = &settings.centres else {
+        let separation = settings.separation.unwrap_or(2.0);
+        if !separation.is_finite() {
+            return Err(wrong("separation", format!("{separation} is not a number")));
+        }
+        let p = settings.columns.unwrap_or(2);
+        if p == 0 {
+            return Err(wrong("columns", "at least one is needed".to_owned()));
+        }
+        return Ok((0..k).map(|k| vec![separation * k as f64; p]).collect());
+    };
+    if settings.separation.is_some() {
+        return Err(wrong("separation", "give it or centres, not both".to_owned()));
+    }
+    let p = centres.first().map_or(0, Vec::len);
+    if p == 0 || centres.iter().any(|c| c.len() != p || c.iter().any(|x| !x.is_finite())) {
+        return Err(wrong(
+            "centres",
+            "each row needs the same number of finite numbers".to_owned(),
+        ));
+    }
+    if let Some(asked) = settings.columns.filter(|asked| *asked != p) {
+        return Err(wrong("columns", format!("{asked}, but centres have {p} coordinates")));
+    }
+    Ok(centres.clone())
+}
+
+fn covariances(
+    settings: &SimulationSettings,
+    k: usize,
+    p: usize,
+) -> Result<Vec<Vec<Vec<f64>>>, StudyError> {
+    let Some(given) = &settings.covariances else {
+        let unit = |i: usize| (0..p).map(|j| f64::from(u8::from(i == j))).collect();
+        return Ok(vec![(0..p).map(unit).collect(); k]);
+    };
+    if given.len() != 1 && given.len() != k {
+        let what = format!("{} matrices for {k} components; give one, or one each", given.len());
+        return Err(wrong("covariances", what));
+    }
+    for covariance in given {
+        factor(p, covariance)?;
+    }
+    Ok((0..k).map(|i| given[i.min(given.len() - 1)].clone()).collect())
+}
+
+/// The packed Cholesky factor of a covariance matrix.
+fn factor(p: usize, covariance: &[Vec<f64>]) -> Result<Vec<f64>, StudyError> {
+    let packed = (covariance.len() == p).then(|| pack(covariance)).flatten();
+    let mut packed = packed.ok_or_else(|| {
+        wrong("covariances", format!("a matrix is not symmetric with {p} rows and columns"))
+    })?;
+    cholesky(p, &mut packed)
+        .map_err(|_| wrong("covariances", "a matrix is not positive definite".to_owned()))?;
+    Ok(packed)
+}

@@ -45,6 +45,12 @@ def test_density(table):
     np.testing.assert_array_equal(bars, frame[["lower", "upper"]])
 
 
+def test_percentiles_have_an_interval_and_no_density(table):
+    ax = table.plot_density("pi[1]", method=["vb", "bootstrap"])
+    assert ax.get_legend_handles_labels()[1] == ["vb, ω = 1", "bootstrap"]
+    table.plot_coverage("pi[1]", method=["anchored", "bootstrap"])
+
+
 def test_clusters(table, groups):
     ax = table.plot_clusters()
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x1", "x2")

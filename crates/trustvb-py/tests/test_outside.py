@@ -223,7 +223,7 @@ def test_edges_are_flagged(data):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (dict(method="analytic"), ValueError, "analytic fits a model of this library anew"),
+        (dict(method="analytic"), ValueError, "analytic needs more of a model of this library"),
         (dict(method="mcmc"), ValueError, "no method `mcmc`"),
         (dict(h="mean"), ValueError, "needs a callable"),
         (dict(h=[lambda d: d[:3]]), ValueError, "one number for each draw"),

@@ -26,7 +26,11 @@ METHODS: dict[str, tuple[str, Any, str]] = {
     "anchored": ("#0072b2", "solid", "o"),
     "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
     "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
+    "bootstrap": ("#3a3f45", (0, (2, 2.5)), "D"),
 }
+
+#: They choose no ω, so they have no curve of their own.
+WITHOUT_CURVE = ("vb", "bootstrap")
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -123,7 +127,7 @@ def coverage(
         if row["method"] in ("analytic", "tvb-sequential")
         else table.coverage_curve(h, level, row["method"], draws=draws, frame="dict")
         for row in rows
-        if row["method"] != "vb"
+        if row["method"] not in WITHOUT_CURVE
     }
     return _coverage(ax, rows, curves, float(table.omegas[-1]))
 
@@ -156,13 +160,14 @@ def _rows(
 
 def _density(ax: Axes | None, rows: list[dict[str, Any]], curves: list[tuple[Any, Any]]) -> Axes:
     ax = _axes(ax)
-    highest = max((float(np.max(y)) for _, y in curves), default=1.0)
+    highest = max((float(np.max(y)) for _, y in curves if len(y)), default=1.0)
     step = 0.06 * highest
     for number, (row, (x, y)) in enumerate(zip(rows, curves, strict=True)):
         colour, dash, marker = METHODS.get(row["method"], (COMPONENTS[4], "solid", "o"))
-        label = f"{row['method']}, ω = {row['omega']:.3g}"
+        label = f"{row['method']}, ω = {row['omega']:.3g}" if len(y) else row["method"]
         ax.plot(x, y, color=colour, linestyle=dash, linewidth=1.6, label=label)
-        ax.fill_between(x, 0, y, color=colour, alpha=0.08, linewidth=0)
+        if len(y):
+            ax.fill_between(x, 0, y, color=colour, alpha=0.08, linewidth=0)
         at = -step * (number + 1)
         ax.plot([row["lower"], row["upper"]], [at, at], color=colour, linewidth=2.6)
         ax.plot(row["estimate"], at, marker, color=colour, markersize=5)
@@ -191,8 +196,11 @@ def density(
     if not rows:
         raise ValueError("there is no interval to draw")
     least = float(table.omegas[-1])
+    # Percentiles of estimates are no posterior's: they have an interval and no density.
     curves = [
-        table._native.density(_ask.single(h), max(row["omega"], least), points, draws)
+        ([], [])
+        if row["method"] == "bootstrap"
+        else table._native.density(_ask.single(h), max(row["omega"], least), points, draws)
         for row in rows
     ]
     return _density(ax, rows, curves)

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 use trustvb::data::Grouped;
-use trustvb::functional::Draws;
+use trustvb::functional::{Draws, Functional};
 use trustvb::posterior::{Layout, Posterior as Inner};
 use trustvb::predict;
 
@@ -59,6 +59,14 @@ impl Posterior {
     #[getter]
     fn parameter_names(&self) -> Vec<String> {
         self.inner.layout().parameter_names()
+    }
+
+    /// Complains of texts that are no quantities of this posterior.
+    fn check(&self, texts: Vec<String>) -> PyResult<()> {
+        for text in &texts {
+            Functional::parse(text, self.inner.layout()).map_err(IntoException::into_exception)?;
+        }
+        Ok(())
     }
 
     /// Posterior means by quantity, each as one draw.

@@ -138,6 +138,12 @@ def test_wrong_questions(table, model):
         model.intervals("pi[1]", bootstrap=3)
 
 
+def test_questions_are_read_before_the_work(overlap):
+    model = trustvb.GaussianMixture(2).fit(overlap)
+    with pytest.raises(ValueError, match="x3"):
+        model.intervals(["pi[1]", "mu[1,x3]"], bootstraps=10_000_000)
+
+
 def test_flags_are_warned_of(model):
     small = model.table("anchored", grid=6, bootstraps=10, omega_min=0.3)
     with pytest.warns(trustvb.CalibrationWarning) as caught:

@@ -411,7 +411,8 @@ class Calibrated(Estimator):
         those of :meth:`table`.
         """
         # Anything wrong with the question is said before the work is done.
-        _ask.functionals(h)
+        self._check_fitted()
+        self.posterior_.check([asked for asked in _ask.functionals(h) if isinstance(asked, str)])
         _ask.levels(level)
         methods = _ask.methods(method, _native.usual_methods(self.published))
         held = self._held_table(methods, dict(table))
@@ -438,9 +439,11 @@ class Calibrated(Estimator):
         """
         from ._arviz import to_arviz
 
-        methods = ["vb"] if omega == 1.0 else [method]
-        if omega is not None and omega != 1.0:
-            methods = ["anchored"]  # any design brings the grid
+        methods = [method]
+        if omega is not None:
+            # Nothing is calibrated; a single bootstrap brings the grid with it.
+            methods = ["vb"] if omega == 1.0 else ["anchored"]
+            table.setdefault("bootstraps", 1)
         held = self._held_table(methods, dict(table))
         return to_arviz(
             held,

@@ -38,7 +38,9 @@ def test_ctrl_c_ends_it_soon(tmp_path, work):
     }
     process = run(
         f"""
-        import sys, time, numpy as np, trustvb
+        import signal, sys, time, numpy as np, trustvb
+        # A shell may have started the tests with Ctrl-C ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         m = trustvb.GaussianMixture(3).fit(np.random.default_rng(0).normal(size=(3000, 3)))
         t = m.table('anchored', grid=20, bootstraps=200, omega_min=0.5) if {work == "callable"} else None
         print("ready", flush=True)

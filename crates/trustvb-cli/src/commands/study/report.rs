@@ -68,7 +68,7 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
             "\n{}: {} = {}, {:.0}% intervals in {} data sets\n",
             first.cell,
             first.quantity,
-            significant(first.truth, 6),
+            short(first.truth),
             100.0 * first.level,
             first.replications
         ));
@@ -122,6 +122,15 @@ fn row(s: &Summary, is_baseline: bool) -> Vec<String> {
         significant(s.seconds, 2),
         if s.warned.is_nan() { "–".to_owned() } else { format!("{:.0}%", 100.0 * s.warned) },
     ]
+}
+
+/// Six digits, without the zeros at the end.
+fn short(x: f64) -> String {
+    let text = significant(x, 6);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
 }
 
 fn share(x: f64) -> String {

@@ -1,5 +1,8 @@
 //! Studies in a folder: what is kept, how labels are given, what failures become.
 
+#![cfg(feature = "parquet")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::path::Path;
 use trustvb::study::{Labels, Outcome, Results, Study, StudyError, merge, run, summarise};
 use trustvb::table::{Shard, Watch};

@@ -200,8 +200,8 @@ pub(super) fn csv(summary: &[Summary]) -> String {
     let mut text = String::from(
         "cell,size,quantity,method,level,truth,replications,intervals,no_interval,fit_failed,refused,\
          crashed,coverage,coverage_lower,coverage_upper,mean_length,median_length,sd_length,score,\
-         score_se,score_ratio,score_ratio_se,bias,sd_estimate,omega_min,omega_q1,omega_median,omega_q3,\
-         omega_max,claimed_coverage,fits,warned,flags,seconds\n",
+         score_se,score_ratio,score_ratio_se,bias,sd_estimate,omega_p5,omega_q1,omega_median,omega_q3,\
+         omega_p95,claimed_coverage,fits,warned,flags,seconds\n",
     );
     for s in summary {
         let mut cells = vec![

@@ -35,6 +35,7 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
         study.seed,
         labels(results)
     );
+    let relative = format!("score/{}", study.baseline.name());
     let header = [
         "method",
         "coverage",
@@ -43,7 +44,7 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
         "median",
         "sd",
         "score",
-        "of baseline's",
+        relative.as_str(),
         "ω quartiles",
         "fits",
         "seconds",

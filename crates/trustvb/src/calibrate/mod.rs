@@ -161,6 +161,7 @@ pub struct Calibrator<'a> {
     table: &'a TvbTable,
     model: Option<OwnedOrLent<'a>>,
     draws: usize,
+    whole_grid: bool,
 }
 
 /// A model made from the table's data, or the one that the table was built with.
@@ -177,13 +178,22 @@ impl<'a> Calibrator<'a> {
             Some(data) => Some(OwnedOrLent::Owned(table.manifest().model.build(data)?)),
             None => None,
         };
-        Ok(Calibrator { table, model, draws })
+        let whole_grid = table.manifest().published_intervals;
+        Ok(Calibrator { table, model, draws, whole_grid })
     }
 
     /// As [`Calibrator::new`], with the model that the table was built with, so that the table need
     /// not carry its data.
     pub fn with_model(table: &'a TvbTable, model: &'a dyn Model, draws: usize) -> Calibrator<'a> {
-        Calibrator { table, model: Some(OwnedOrLent::Lent(model)), draws }
+        let whole_grid = table.manifest().published_intervals;
+        Calibrator { table, model: Some(OwnedOrLent::Lent(model)), draws, whole_grid }
+    }
+
+    /// Lets `tvb` and `gpc` search the whole grid, as the paper does, and not only down to the first
+    /// crossing. With a new split at every ω, the first crossing would be that of a lucky split.
+    pub fn searching_whole_grid(mut self) -> Calibrator<'a> {
+        self.whole_grid = true;
+        self
     }
 
     /// Answers for one part of a functional by several methods at several levels, level after level
@@ -234,6 +244,8 @@ struct Question<'a> {
     law: Law<'a>,
     estimate: f64,
     first: Posterior,
+    /// Whether `tvb` and `gpc` look beyond the first crossing.
+    whole_grid: bool,
 }
 
 impl<'a> Question<'a> {
@@ -259,6 +271,7 @@ impl<'a> Question<'a> {
             law,
             estimate: part.plug_in(first.parameters()),
             first,
+            whole_grid: calibrator.whole_grid,
         })
     }
 

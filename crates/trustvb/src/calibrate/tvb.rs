@@ -26,7 +26,7 @@ pub(super) fn search(
 ) -> Result<Vec<Answer>, CalibrateError> {
     let mut curve = CoverageCurve::new(question, design, Target::SameOmega);
     check_bootstraps(&curve, method, design)?;
-    let whole_grid = question.table.manifest().published_intervals;
+    let whole_grid = question.whole_grid;
     let mut answers = Vec::new();
     for &level in levels {
         if curve.is_empty(level) {

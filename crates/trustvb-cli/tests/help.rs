@@ -4,13 +4,18 @@ mod common;
 
 use common::Scratch;
 
-const COMMANDS: [&[&str]; 6] = [
+const COMMANDS: [&[&str]; 11] = [
     &["calibrate"],
     &["fit"],
     &["interval"],
     &["table", "build"],
     &["table", "info"],
     &["table", "merge"],
+    &["simulate", "gmm"],
+    &["simulate", "bmlr"],
+    &["simulate", "study"],
+    &["study"],
+    &["study", "merge"],
 ];
 
 /// The lines under `Examples:`, without the indent.
@@ -70,7 +75,7 @@ fn every_example_in_the_help_works() {
 fn help_fits_a_terminal_and_names_every_command() {
     let scratch = Scratch::new();
     let help = scratch.ok(&["--help"]).stdout;
-    for name in ["calibrate", "fit", "interval", "table"] {
+    for name in ["calibrate", "fit", "interval", "table", "simulate", "study"] {
         assert!(help.contains(&format!("\n  {name} ")), "{name} is not in the help");
     }
     for command in COMMANDS {

@@ -18,7 +18,7 @@ pub(crate) const TICK_SIZE: f64 = 10.5;
 /// A colour of the theme.
 ///
 /// The series colours are those of Okabe and Ito (2008), without their yellow, which is too pale
-/// for lines on white; the dark values are the same hues made lighter.
+/// for lines on white, and with Paul Tol's wine; the dark values are the same hues made lighter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// The page.
@@ -47,9 +47,11 @@ pub enum Paint {
     Orange,
     /// Okabe–Ito sky blue.
     Sky,
+    /// Tol's wine, darker than all others but charcoal.
+    Wine,
 }
 
-const PAINTS: [Paint; 13] = [
+const PAINTS: [Paint; 14] = [
     Paint::Background,
     Paint::Text,
     Paint::Muted,
@@ -63,6 +65,7 @@ const PAINTS: [Paint; 13] = [
     Paint::Purple,
     Paint::Orange,
     Paint::Sky,
+    Paint::Wine,
 ];
 
 impl Paint {
@@ -81,6 +84,7 @@ impl Paint {
             Paint::Purple => ("purple", "#cc79a7", "#e59ac4"),
             Paint::Orange => ("orange", "#e69f00", "#f2b632"),
             Paint::Sky => ("sky", "#56b4e9", "#93d3f7"),
+            Paint::Wine => ("wine", "#882255", "#c95c92"),
         }
     }
 
@@ -242,7 +246,7 @@ fn method_style(name: &str) -> Option<SeriesStyle> {
         "analytic" => (Paint::Green, "3.5 2.5", Marker::Triangle),
         "tvb-sequential" => (Paint::Purple, "8 3 2 3", Marker::Square),
         "tvb-fresh" => (Paint::Orange, "6 3", Marker::Square),
-        "bootstrap" => (Paint::Charcoal, "2 2.5", Marker::Diamond),
+        "bootstrap" => (Paint::Wine, "2 2.5", Marker::Diamond),
         _ => return None,
     };
     Some(SeriesStyle { paint, dash, marker })

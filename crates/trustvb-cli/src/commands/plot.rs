@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::check_path;
 use std::path::Path;
-use trustvb::calibrate::{Answer, Law};
+use trustvb::calibrate::{Answer, Law, Method};
 use trustvb::functional::Part;
 use trustvb::model::ModelData;
 use trustvb::posterior::Posterior;
@@ -81,7 +81,12 @@ fn density(part: &Part, law: &Law<'_>, answers: &[&Answer]) -> DensityPanel {
         .iter()
         .filter(|a| a.lower.is_finite())
         .map(|a| {
-            let (x, y) = law.density(a.posterior.parameters(), POINTS).into_iter().unzip();
+            // Percentiles have no posterior: only their interval is drawn.
+            let points = match a.method {
+                Method::Bootstrap => Vec::new(),
+                _ => law.density(a.posterior.parameters(), POINTS),
+            };
+            let (x, y) = points.into_iter().unzip();
             DensityCurve {
                 method: a.method.name().to_owned(),
                 x,

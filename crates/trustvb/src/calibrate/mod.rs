@@ -192,6 +192,8 @@ pub struct Calibrator<'a> {
     draws: usize,
     /// What `analytic` has worked out for all functionals.
     linearised: analytic::Cache,
+    /// Whether `tvb` and `gpc` look beyond the first crossing.
+    whole_grid: bool,
 }
 
 /// A model made from the table's data, or the one that the table was built with.
@@ -208,18 +210,29 @@ impl<'a> Calibrator<'a> {
             Some(data) => Some(OwnedOrLent::Owned(table.manifest().model.build(data)?)),
             None => None,
         };
-        Ok(Calibrator { table, model, draws, linearised: analytic::Cache::default() })
+        Ok(Calibrator::assemble(table, model, draws))
     }
 
     /// As [`Calibrator::new`], with the model that the table was built with, so that the table need
     /// not carry its data.
     pub fn with_model(table: &'a TvbTable, model: &'a dyn Model, draws: usize) -> Calibrator<'a> {
-        Calibrator {
-            table,
-            model: Some(OwnedOrLent::Lent(model)),
-            draws,
-            linearised: analytic::Cache::default(),
-        }
+        Calibrator::assemble(table, Some(OwnedOrLent::Lent(model)), draws)
+    }
+
+    fn assemble(
+        table: &'a TvbTable,
+        model: Option<OwnedOrLent<'a>>,
+        draws: usize,
+    ) -> Calibrator<'a> {
+        let whole_grid = table.manifest().published_intervals;
+        Calibrator { table, model, draws, linearised: analytic::Cache::default(), whole_grid }
+    }
+
+    /// Lets `tvb` and `gpc` search the whole grid, as the paper does, and not only down to the first
+    /// crossing. With a new split at every ω, the first crossing would be that of a lucky split.
+    pub fn searching_whole_grid(mut self) -> Calibrator<'a> {
+        self.whole_grid = true;
+        self
     }
 
     /// Answers for one part of a functional by several methods at several levels, level after level
@@ -342,7 +355,7 @@ impl Evidence for Question<'_> {
     }
 
     fn searches_whole_grid(&self) -> bool {
-        self.table.manifest().published_intervals
+        self.whole_grid
     }
 }
 
@@ -355,6 +368,8 @@ struct Question<'a> {
     estimate: f64,
     first: Posterior,
     linearised: &'a analytic::Cache,
+    /// Whether `tvb` and `gpc` look beyond the first crossing.
+    whole_grid: bool,
 }
 
 impl<'a> Question<'a> {
@@ -381,6 +396,7 @@ impl<'a> Question<'a> {
             estimate: part.plug_in(first.parameters()),
             first,
             linearised: &calibrator.linearised,
+            whole_grid: calibrator.whole_grid,
         })
     }
 

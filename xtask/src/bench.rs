@@ -26,7 +26,7 @@ A trustvb fit includes setting up the model from columns in memory; its sweeps i
 
 /// Measures, prints the table, writes it to `benches/RESULTS.md`, and fails on disagreement.
 pub(crate) fn run() -> Result<(), String> {
-    let python = python()?;
+    let python = python("bench-venv", "benches/requirements.txt")?;
     run_command(&mut cargo(&[
         "build",
         "--release",

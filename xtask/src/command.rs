@@ -60,15 +60,16 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The Python of a virtual environment with what `benches/requirements.txt` pins, made if need be.
-pub(crate) fn python() -> Result<PathBuf, String> {
-    let environment = target().join("bench-venv");
+/// The Python of the virtual environment `target/NAME` with what `requirements` (from the root) pins, made
+/// if need be.
+pub(crate) fn python(name: &str, requirements: &str) -> Result<PathBuf, String> {
+    let environment = target().join(name);
     let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     if !python.exists() {
         let system = if cfg!(windows) { "python" } else { "python3" };
         run(Command::new(system).args(["-m", "venv"]).arg(&environment))?;
     }
-    let requirements = root().join("benches/requirements.txt");
+    let requirements = root().join(requirements);
     run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "-r"]).arg(requirements))?;
     Ok(python)
 }

@@ -8,7 +8,7 @@ const SCRIPTS: [&str; 1] = ["scripts/reference/sklearn_fixpoints.py"];
 
 /// Runs every script in the environment of `benches/requirements.txt`.
 pub(crate) fn run() -> Result<(), String> {
-    let python = python()?;
+    let python = python("bench-venv", "benches/requirements.txt")?;
     for script in SCRIPTS {
         println!("fixtures: {script}");
         command::run(Command::new(&python).arg(script).current_dir(root()))?;

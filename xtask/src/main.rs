@@ -5,6 +5,7 @@
 mod bench;
 mod command;
 mod fixtures;
+mod python;
 mod readme;
 mod test;
 
@@ -13,8 +14,9 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test [--quick]  format, lints, tests, documentation and the README's commands;
-                  --quick leaves out documentation and README
+  test [--quick]  format, lints, tests, documentation, the Python package and the README's
+                  commands; --quick leaves out the last three
+  python          the Python package alone: installed into an environment of its own, lints, tests
   bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
   fixtures        write the test fixtures that need Python again";
 
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["test"] => test::run(false),
         ["test", "--quick"] => test::run(true),
+        ["python"] => python::test(),
         ["bench"] => bench::run(),
         ["fixtures"] => fixtures::run(),
         ["help" | "--help" | "-h"] => {

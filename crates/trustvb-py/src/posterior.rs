@@ -5,12 +5,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 use trustvb::data::Grouped;
-use trustvb::functional::Draws;
+use trustvb::functional::{Draws, Functional};
 use trustvb::posterior::{Layout, Posterior as Inner};
 use trustvb::predict;
 
 use crate::arrays::{draws, matrix, to_vec, vector};
 use crate::errors::{IntoException, run_error, value_error};
+
+/// What a posterior is pickled as: its layout and its parameters.
+type Reduced<'py> = (String, Bound<'py, PyArray1<f64>>);
 
 /// A variational posterior: named blocks and their flat parameters.
 #[pyclass(frozen, module = "trustvb._native")]
@@ -35,9 +38,7 @@ impl Posterior {
         Ok(Posterior { inner: Inner::new(Arc::new(layout), parameters) })
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Bound<'py, PyArray1<f64>>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
         let this = slf.get();
         Ok((slf.get_type().into_any(), (this.layout()?, this.parameters(slf.py()))))
     }
@@ -58,6 +59,14 @@ impl Posterior {
     #[getter]
     fn parameter_names(&self) -> Vec<String> {
         self.inner.layout().parameter_names()
+    }
+
+    /// Complains of texts that are no quantities of this posterior.
+    fn check(&self, texts: Vec<String>) -> PyResult<()> {
+        for text in &texts {
+            Functional::parse(text, self.inner.layout()).map_err(IntoException::into_exception)?;
+        }
+        Ok(())
     }
 
     /// Posterior means by quantity, each as one draw.

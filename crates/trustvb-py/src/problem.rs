@@ -147,7 +147,7 @@ impl Problem {
         let options = self.fit_options(&iteration);
         let weights = weights.as_ref().map(to_vec);
         let inner = self.inner.clone();
-        let result = run(py, Some(1), None, &Arc::new(Tracker::default()), move |_| {
+        let result = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
             let weights = weights.as_deref();
             fit(inner.model.as_ref(), weights, omega, &start, &options, &mut |_| ())
         })?;

@@ -37,8 +37,18 @@ def test_density(table):
     labels = ax.get_legend_handles_labels()[1]
     assert labels[0] == "vb, ω = 1" and labels[1].startswith("anchored, ω = 0.")
     frame = table.intervals("mu[1,x1]", method=["vb", "anchored"])
-    bars = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() > 2]
+    bars = [
+        line.get_xdata()
+        for line in ax.lines
+        if len(line.get_xdata()) == 2 and line.get_linewidth() > 2
+    ]
     np.testing.assert_array_equal(bars, frame[["lower", "upper"]])
+
+
+def test_percentiles_have_an_interval_and_no_density(table):
+    ax = table.plot_density("pi[1]", method=["vb", "bootstrap"])
+    assert ax.get_legend_handles_labels()[1] == ["vb, ω = 1", "bootstrap"]
+    table.plot_coverage("pi[1]", method=["anchored", "bootstrap"])
 
 
 def test_clusters(table, groups):
@@ -63,7 +73,9 @@ def test_callables_and_own_fitters(table):
         bootstraps=200,
         grid=8,
     )
-    assert isinstance(result.plot_coverage(), Axes) and isinstance(result.plot_density("mean"), Axes)
+    assert isinstance(result.plot_coverage(), Axes) and isinstance(
+        result.plot_density("mean"), Axes
+    )
 
 
 def test_colours_are_those_of_the_commands_figures():

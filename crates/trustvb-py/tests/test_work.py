@@ -20,7 +20,11 @@ from trustvb import _progress
 def run(script: str, cwd, **more):
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script)],
-        cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,
     )
 
 

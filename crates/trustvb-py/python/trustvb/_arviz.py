@@ -77,11 +77,13 @@ def to_arviz(
 
 def _at_own_omega(table: Table, h: Any, rows: list[dict[str, Any]], n: int) -> Arrays:
     """Each quantity at its own ω̂. Weights, means and coefficients go into arrays when all are there."""
-    asked = {name: f for name, f in (a for a in _ask.functionals(h) if not isinstance(a, str))}
+    asked = dict(a for a in _ask.functionals(h) if not isinstance(a, str))
     found: Arrays = {}
     for row in rows:
         if not np.isfinite(row["omega"]):
-            raise ValueError(f"{row['functional']} has no calibrated ω; give omega, or another method")
+            raise ValueError(
+                f"{row['functional']} has no calibrated ω; give omega, or another method"
+            )
         least = float(table.omegas[-1])
         where = max(row["omega"], least)
         name = row["functional"]
@@ -112,7 +114,9 @@ def _calibration(rows: list[dict[str, Any]], trace: NDArray[np.float64] | None) 
             variables[name] = ("quantity", [row[name] for row in rows])
     if trace is not None and len(trace):
         variables["lower_bound"] = ("sweep", trace)
-    return xarray.Dataset(variables, {"quantity": [row["functional"] for row in rows]} if rows else {})
+    return xarray.Dataset(
+        variables, {"quantity": [row["functional"] for row in rows]} if rows else {}
+    )
 
 
 def _version(arviz: Any) -> tuple[int, int]:
@@ -124,6 +128,7 @@ def _inference_data(
     arviz: Any, posterior: Arrays, dims: Any, coords: Any, attributes: Any, extra: Any
 ) -> Any:
     data = arviz.from_dict(posterior=posterior, dims=dims, coords=coords, attrs=attributes)
+    data["posterior"].attrs.update(attributes)
     # The group is not in ArviZ's schema, which it warns of.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

@@ -50,7 +50,9 @@ def levels(level: float | Iterable[float]) -> list[float]:
     found = [float(level)] if isinstance(level, int | float) else [float(x) for x in level]
     for x in found:
         if not 0 < x < 1:
-            raise ValueError(f"the level {x:g} is not between 0 and 1; 0.95 asks for a 95% interval")
+            raise ValueError(
+                f"the level {x:g} is not between 0 and 1; 0.95 asks for a 95% interval"
+            )
     return found
 
 
@@ -78,7 +80,9 @@ def fraction(name: str, value: Any, *, one: bool) -> float:
     """A number above 0 and below 1, or at most 1."""
     number = float(value)
     if not (0 < number < 1 or (one and number == 1)):
-        raise ValueError(f"{name}={value!r} must be greater than 0 and {'at most' if one else 'below'} 1")
+        raise ValueError(
+            f"{name}={value!r} must be greater than 0 and {'at most' if one else 'below'} 1"
+        )
     return number
 
 

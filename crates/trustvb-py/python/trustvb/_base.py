@@ -120,9 +120,13 @@ class Estimator:
         n = len(columns[0]) if columns else _length(X)
         shape = (n, len(columns))
         if n == 0:
-            raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
+            )
         if not columns:
-            raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+            raise ValueError(
+                f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+            )
         if reset:
             if n < 2:
                 raise ValueError(
@@ -153,7 +157,10 @@ class Estimator:
         fitted = getattr(self, "feature_names_in_", None)
         own = type(self).__name__
         if names is None and fitted is not None:
-            warn(f"X does not have valid feature names, but {own} was fitted with feature names", UserWarning)
+            warn(
+                f"X does not have valid feature names, but {own} was fitted with feature names",
+                UserWarning,
+            )
         elif names is not None and fitted is None:
             warn(f"X has feature names, but {own} was fitted without feature names", UserWarning)
         elif names is not None and fitted is not None and list(fitted) != names:
@@ -208,7 +215,9 @@ def _length(X: Any) -> int:
 
 def _columns(X: Any) -> list[_frames.Column]:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError("Sparse data was passed, but dense data is required. Use '.toarray()' to make it dense.")
+        raise TypeError(
+            "Sparse data was passed, but dense data is required. Use '.toarray()' to make it dense."
+        )
     if _frames.is_frame(X):
         found = _frames.pairs_of(_frames.columns_of(X))
         return [_frames.numbers(column, f"the column `{name}`") for name, column in found]
@@ -267,7 +276,9 @@ class Calibrated(Estimator):
     def _prior(self) -> dict[str, Any]:
         if isinstance(self.prior, str):
             if self.prior not in ("default", "paper"):
-                raise ValueError(f"prior={self.prior!r} is neither 'default' nor 'paper' nor a dict")
+                raise ValueError(
+                    f"prior={self.prior!r} is neither 'default' nor 'paper' nor a dict"
+                )
             paper = self.prior == "paper" or self.published
             return {"base": "paper" if paper else "default"}
         return {
@@ -284,7 +295,9 @@ class Calibrated(Estimator):
                 "seed": self._seed,
                 "starts": _ask.whole("n_init", self.n_init),
                 "centres": centres,
-                "tolerance": None if self.tol is None else _ask.fraction("tol", self.tol, one=False),
+                "tolerance": None
+                if self.tol is None
+                else _ask.fraction("tol", self.tol, one=False),
                 "max_sweeps": _ask.whole("max_iter", self.max_iter),
                 "acceleration": _ask.whole("acceleration", self.acceleration, least=0),
             }
@@ -305,7 +318,10 @@ class Calibrated(Estimator):
         self.emptied_ = fit.emptied
         self.weights_ = fit.posterior.mean()["pi"][0]
         if not self.converged_:
-            how = fit.why or f"it did not converge in {fit.sweeps} sweeps (last change {fit.change:.1e}); raise max_iter"
+            how = (
+                fit.why
+                or f"it did not converge in {fit.sweeps} sweeps (last change {fit.change:.1e}); raise max_iter"
+            )
             warn(f"the fit is not at an optimum: {how}", ConvergenceWarning)
 
     def table(
@@ -395,7 +411,8 @@ class Calibrated(Estimator):
         those of :meth:`table`.
         """
         # Anything wrong with the question is said before the work is done.
-        _ask.functionals(h)
+        self._check_fitted()
+        self.posterior_.check([asked for asked in _ask.functionals(h) if isinstance(asked, str)])
         _ask.levels(level)
         methods = _ask.methods(method, _native.usual_methods(self.published))
         held = self._held_table(methods, dict(table))
@@ -422,9 +439,11 @@ class Calibrated(Estimator):
         """
         from ._arviz import to_arviz
 
-        methods = ["vb"] if omega == 1.0 else [method]
-        if omega is not None and omega != 1.0:
-            methods = ["anchored"]  # any design brings the grid
+        methods = [method]
+        if omega is not None:
+            # Nothing is calibrated; a single bootstrap brings the grid with it.
+            methods = ["vb"] if omega == 1.0 else ["anchored"]
+            table.setdefault("bootstraps", 1)
         held = self._held_table(methods, dict(table))
         return to_arviz(
             held,

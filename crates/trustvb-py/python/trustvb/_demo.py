@@ -28,4 +28,5 @@ def demo(*, progress: Wish = None) -> pandas.DataFrame:
     rows = model.table(grid=500, progress=progress)._answers(None, 0.95, None, 500)
     frame: Any = _frames.answers([{**row, "functional": row["label"]} for row in rows], "pandas")
     shown = ["estimate", "lower", "upper", "omega", "coverage"]
-    return frame.set_index(["functional", "method"])[shown].round(4)  # type: ignore[no-any-return]
+    result: pandas.DataFrame = frame.set_index(["functional", "method"])[shown].round(4)
+    return result

@@ -59,9 +59,7 @@ def numbers(column: Any, name: str = "the column") -> Column:
             array = column.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             array = column.to_numpy()
-    elif hasattr(column, "combine_chunks"):  # Arrow
-        array = column.to_numpy()
-    elif hasattr(column, "to_numpy"):  # polars
+    elif hasattr(column, "combine_chunks") or hasattr(column, "to_numpy"):  # Arrow
         array = column.to_numpy()
     else:
         array = np.asarray(column)

@@ -42,6 +42,7 @@ def warn_flags(answers: Iterable[dict[str, Any]]) -> None:
             if distrust:
                 who = f"{answer['functional']} by {answer['method']} at {answer['level']:g}"
                 found.setdefault((name, sentence), []).append(who)
-    for (name, sentence), who in found.items():
-        shown = ", ".join(who[:4]) + (f" and {len(who) - 4} more" if len(who) > 4 else "")
+    for (name, sentence), answering in found.items():
+        more = f" and {len(answering) - 4} more" if len(answering) > 4 else ""
+        shown = ", ".join(answering[:4]) + more
         warn(f"{name}: {sentence} ({shown})", CalibrationWarning)

@@ -120,7 +120,8 @@ class GaussianMixture(Calibrated):
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """The most probable component of each row, from 0."""
-        return self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[np.intp] = self.predict_proba(X).argmax(axis=1)
+        return labels
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """The log of each row's posterior predictive density, a mixture of multivariate t."""
@@ -136,7 +137,9 @@ class GaussianMixture(Calibrated):
         self._check_fitted()
         n = _ask.whole("n_samples", n_samples)
         rng = np.random.default_rng(seed_of(self.random_state))
-        labels = np.sort(rng.choice(len(self.weights_), size=n, p=self.weights_ / self.weights_.sum()))
+        labels = np.sort(
+            rng.choice(len(self.weights_), size=n, p=self.weights_ / self.weights_.sum())
+        )
         draws = self.posterior_.draws(n, int(rng.integers(2**63)))
         mu, sigma = draws["mu"][np.arange(n), labels], draws["sigma"][np.arange(n), labels]
         noise = rng.standard_normal(mu.shape)

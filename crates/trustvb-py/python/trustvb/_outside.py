@@ -122,7 +122,9 @@ def calibrate(
     designs = sorted({design for name in methods for design in _DESIGNS[name]})
     full = task.full_path()
     if full[0] is None:
-        raise TrustvbError("the fitter has no answer for all units at ω = 1: nothing can be calibrated")
+        raise TrustvbError(
+            "the fitter has no answer for all units at ω = 1: nothing can be calibrated"
+        )
     evidence: dict[str, _Evidence] = {}
     with Progress("fitting resamples", progress) as bar:
         total, done = count * len(designs), 0
@@ -437,7 +439,9 @@ def _quantities(h: Any) -> tuple[list[str], list[Quantity]]:
     if isinstance(h, Mapping):
         pairs = [(str(name), f) for name, f in h.items()]
     else:
-        pairs = [(f, None) if isinstance(f, str) else (_ask.name_of(f, i), f) for i, f in enumerate(h)]
+        pairs = [
+            (f, None) if isinstance(f, str) else (_ask.name_of(f, i), f) for i, f in enumerate(h)
+        ]
     names = [name for name, _ in pairs]
     if not names or len(set(names)) < len(names):
         raise ValueError(f"quantities need names of their own: {names}; give a dict from names")

@@ -26,7 +26,11 @@ METHODS: dict[str, tuple[str, Any, str]] = {
     "anchored": ("#0072b2", "solid", "o"),
     "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
     "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
+    "bootstrap": ("#3a3f45", (0, (2, 2.5)), "D"),
 }
+
+#: They choose no ω, so they have no curve of their own.
+WITHOUT_CURVE = ("vb", "bootstrap")
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -74,7 +78,9 @@ def _coverage(
         curve = curves.get(row["method"])
         if curve is not None:
             omega, coverage, se = (np.asarray(curve[name]) for name in ("omega", "coverage", "se"))
-            ax.plot(omega, coverage, color=colour, linestyle=dash, linewidth=1.6, label=row["method"])
+            ax.plot(
+                omega, coverage, color=colour, linestyle=dash, linewidth=1.6, label=row["method"]
+            )
             ax.fill_between(
                 omega, coverage - 2 * se, coverage + 2 * se, color=colour, alpha=0.13, linewidth=0
             )
@@ -91,10 +97,19 @@ def _coverage(
                 label="vb" if ring else None,
                 zorder=3,
             )
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     ax.set_xscale("log")
-    ax.set_xlim(1.15, smallest * 0.9)
-    ax.set_ylim(min(0.0, ax.get_ylim()[0]), 1.03)
-    return _finish(ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage")
+    ax.set_xlim(1.15, smallest * 0.87)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if smallest >= 0.02 else (1.0, 3.0)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    seen = [row["coverage"] for row in rows if np.isfinite(row["coverage"])]
+    seen += [float(np.nanmin(curve["coverage"])) for curve in curves.values()]
+    ax.set_ylim(max(0.0, np.floor(10 * min(seen, default=0.0) - 0.6) / 10), 1.02)
+    return _finish(
+        ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage"
+    )
 
 
 def coverage(
@@ -112,7 +127,7 @@ def coverage(
         if row["method"] in ("analytic", "tvb-sequential")
         else table.coverage_curve(h, level, row["method"], draws=draws, frame="dict")
         for row in rows
-        if row["method"] != "vb"
+        if row["method"] not in WITHOUT_CURVE
     }
     return _coverage(ax, rows, curves, float(table.omegas[-1]))
 
@@ -145,13 +160,14 @@ def _rows(
 
 def _density(ax: Axes | None, rows: list[dict[str, Any]], curves: list[tuple[Any, Any]]) -> Axes:
     ax = _axes(ax)
-    highest = max((float(np.max(y)) for _, y in curves), default=1.0)
+    highest = max((float(np.max(y)) for _, y in curves if len(y)), default=1.0)
     step = 0.06 * highest
     for number, (row, (x, y)) in enumerate(zip(rows, curves, strict=True)):
         colour, dash, marker = METHODS.get(row["method"], (COMPONENTS[4], "solid", "o"))
-        label = f"{row['method']}, ω = {row['omega']:.3g}"
+        label = f"{row['method']}, ω = {row['omega']:.3g}" if len(y) else row["method"]
         ax.plot(x, y, color=colour, linestyle=dash, linewidth=1.6, label=label)
-        ax.fill_between(x, 0, y, color=colour, alpha=0.08, linewidth=0)
+        if len(y):
+            ax.fill_between(x, 0, y, color=colour, alpha=0.08, linewidth=0)
         at = -step * (number + 1)
         ax.plot([row["lower"], row["upper"]], [at, at], color=colour, linewidth=2.6)
         ax.plot(row["estimate"], at, marker, color=colour, markersize=5)
@@ -180,8 +196,11 @@ def density(
     if not rows:
         raise ValueError("there is no interval to draw")
     least = float(table.omegas[-1])
+    # Percentiles of estimates are no posterior's: they have an interval and no density.
     curves = [
-        table._native.density(_ask.single(h), max(row["omega"], least), points, draws)
+        ([], [])
+        if row["method"] == "bootstrap"
+        else table._native.density(_ask.single(h), max(row["omega"], least), points, draws)
         for row in rows
     ]
     return _density(ax, rows, curves)
@@ -259,7 +278,14 @@ def clusters(
             x, y = centre[:, None] + np.linalg.cholesky(covariance) @ circle
             ax.plot(x, y, color=colour, linewidth=1.5)
         share = mean["pi"][0, k]
-        ax.plot(*centre, "+", color=colour, markersize=9, markeredgewidth=2, label=f"{k + 1}: {share:.0%}")
+        ax.plot(
+            *centre,
+            "+",
+            color=colour,
+            markersize=9,
+            markeredgewidth=2,
+            label=f"{k + 1}: {share:.0%}",
+        )
     return _finish(ax, "Clusters", names[i], names[j])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from collections.abc import Callable
@@ -69,7 +70,7 @@ class Progress:
     def _notebook(self, done: int, total: int) -> None:
         if not self._due():
             return
-        from IPython.display import display
+        display: Any = importlib.import_module("IPython.display").display
 
         bundle = {"text/plain": _line(self._what, done, total, self._since)}
         if self._handle is None:

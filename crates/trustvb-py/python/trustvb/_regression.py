@@ -96,7 +96,9 @@ class MixtureRegression(Calibrated):
             except ValueError:
                 known = -1.0
             if not (known > 0 and np.isfinite(known)):
-                raise ValueError(f"noise={self.noise!r} is neither 'estimate' nor a positive precision")
+                raise ValueError(
+                    f"noise={self.noise!r} is neither 'estimate' nor a positive precision"
+                )
         spec = {
             "name": "bmlr",
             "n_components": _ask.whole("n_components", self.n_components),
@@ -106,7 +108,9 @@ class MixtureRegression(Calibrated):
         }
         return json.dumps(spec), known
 
-    def fit(self: Self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self: Self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fits to ``(formula, frame)`` or to ``(X, y, groups)``.
 
         Parameters
@@ -160,12 +164,12 @@ class MixtureRegression(Calibrated):
         columns: list[tuple[str, _frames.Column | list[str]]] = []
         for name, column in _frames.pairs_of(found):
             name = str(name)
+            wanted = name in named if named is not None else name not in skipped
             if name in text:
                 if response:
                     columns.append((name, _frames.texts(column)))
-            elif (named is None and name not in skipped) or (named is not None and name in named):
-                if response or name not in of_response:
-                    columns.append((name, _frames.numbers(column, f"the column `{name}`")))
+            elif wanted and (response or name not in of_response):
+                columns.append((name, _frames.numbers(column, f"the column `{name}`")))
         return columns
 
     def _array_columns(
@@ -207,7 +211,9 @@ class MixtureRegression(Calibrated):
         units = np.zeros(problem.n_units)
         units[groups] = weights
         if not (units[groups] == weights).all():
-            raise ValueError("all rows of a group must have the same sample_weight: it is the group's")
+            raise ValueError(
+                "all rows of a group must have the same sample_weight: it is the group's"
+            )
         return units
 
     def _design(self, X: Any) -> list[_frames.Column]:
@@ -274,7 +280,9 @@ class MixtureRegression(Calibrated):
     def score_samples(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.float64]:
         """The log density of each group's responses at the posterior means, in order of appearance."""
         if y is None and (not _frames.is_frame(X) or hasattr(self, "n_features_in_")):
-            raise ValueError("score_samples of a regression needs the response: score_samples(X, y)")
+            raise ValueError(
+                "score_samples of a regression needs the response: score_samples(X, y)"
+            )
         return self._units(X, y, groups)[1]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -287,9 +295,7 @@ class MixtureRegression(Calibrated):
         residual = float((weights * (response - predicted) ** 2).sum())
         return 1.0 - residual / float((weights * (response - mean) ** 2).sum())
 
-    def sample(
-        self, X: Any, groups: Any = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def sample(self, X: Any, groups: Any = None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Responses for given rows at the posterior means, and the components they came from."""
         from ._base import seed_of
 

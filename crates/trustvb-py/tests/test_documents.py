@@ -1,0 +1,56 @@
+"""The README and the page of the package: their examples run, and it leaves nothing out."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+import trustvb
+from conftest import ROOT
+
+PAGE = (ROOT / "docs" / "PYTHON.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_its_examples_run(tmp_path, monkeypatch, groups):
+    monkeypatch.chdir(tmp_path)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    blocks = re.findall(r"```python\n(.*?)```", README + PAGE, flags=re.DOTALL)
+    assert len(blocks) > 6
+    names = {"groups_of_rows": groups}
+    for block in blocks:
+        exec(compile(block, "README.md or docs/PYTHON.md", "exec"), names)
+
+
+def test_it_names_everything():
+    for name in trustvb.__all__:
+        if name == "__version__":
+            continue
+        assert f"`{name}" in PAGE or f"trustvb.{name}" in PAGE, name
+        thing = getattr(trustvb, name)
+        if inspect.isclass(thing) and not issubclass(thing, BaseException):
+            for method, _ in inspect.getmembers(thing, callable):
+                if not method.startswith("_") and method not in dir(dict):
+                    assert f"`{method}" in PAGE or f".{method}(" in PAGE, f"{name}.{method}"
+    for function in (
+        trustvb.GaussianMixture.__init__,
+        trustvb.MixtureRegression.__init__,
+        trustvb.GaussianMixture.table,
+        trustvb.GaussianMixture.intervals,
+        trustvb.calibrate,
+        trustvb.GaussianMixture.to_arviz,
+    ):
+        for parameter in inspect.signature(function).parameters:
+            if parameter != "self":
+                assert f"`{parameter}`" in PAGE, f"{function.__qualname__}({parameter})"
+
+
+def test_everything_public_has_words():
+    for name in trustvb.__all__:
+        thing = getattr(trustvb, name)
+        if callable(thing):
+            assert thing.__doc__, name

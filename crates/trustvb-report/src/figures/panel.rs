@@ -1,9 +1,9 @@
 //! What a panel is to the grid that places it, and the axes that panels draw around their data.
 
-use crate::scale::{Scale, Tick};
-use crate::svg::{Element, number};
-use crate::text;
-use crate::theme::{LABEL_SIZE, Marker, PANEL_SIZE, Paint, StyleBook, TICK_SIZE};
+use super::scale::{Scale, Tick};
+use super::svg::{Element, number};
+use super::text;
+use super::theme::{LABEL_SIZE, Marker, PANEL_SIZE, Paint, StyleBook, TICK_SIZE};
 
 /// A rectangle in pixels, y downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,15 +1,15 @@
 //! Densities of a functional, one per method, with the methods' intervals as bars under the curves.
 
-use crate::coverage::columns_for;
-use crate::grid::Grid;
-use crate::panel::{
+use super::coverage::columns_for;
+use super::grid::Grid;
+use super::panel::{
     Margins, Panel, Rect, clipped, interval_bar, nothing_to_show, overhang, panel_title, runs,
     ticks_across, title_room, x_axis, x_axis_room, y_label,
 };
-use crate::scale::{Scale, extent};
-use crate::svg::Element;
-use crate::text;
-use crate::theme::{LABEL_SIZE, Paint, StyleBook};
+use super::scale::{Scale, extent};
+use super::svg::Element;
+use super::text;
+use super::theme::{LABEL_SIZE, Paint, StyleBook};
 
 const BAR_STEP: f64 = 12.0;
 

@@ -28,6 +28,12 @@ pub(crate) enum Command {
     /// Calibrated intervals from a saved table
     #[command(after_help = INTERVAL_EXAMPLES)]
     Interval(IntervalArgs),
+    /// A table's answers as one HTML file to hand on
+    ///
+    /// The file needs no network and nothing beside it: the answer in words, intervals, evidence,
+    /// warnings, data, model, settings, and the commands that make it again.
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
     /// Build, inspect and merge tables on disk
     Table(TableArgs),
 }
@@ -45,6 +51,11 @@ const FIT_EXAMPLES: &str = "Examples:
 const INTERVAL_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
   trustvb interval faithful.tvb 'logit(pi[1])' --level 0.9";
+
+const REPORT_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb report faithful.tvb -o report.html
+  trustvb report faithful.tvb 'pi[1]' 'mu[1,waiting] - mu[2,waiting]' --level 0.9 -o difference.html";
 
 const BUILD_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
@@ -215,7 +226,7 @@ pub(crate) struct GridArgs {
 
 /// What to ask.
 #[derive(Debug, Args)]
-pub(crate) struct QuestionArgs {
+pub(crate) struct AskArgs {
     /// Level of the intervals; may be repeated [default: 0.95]
     #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true)]
     pub(crate) level: Vec<f64>,
@@ -226,6 +237,13 @@ pub(crate) struct QuestionArgs {
     /// Draws behind each law that has no exact form
     #[arg(long, default_value_t = 500, value_name = "N", value_parser = positive)]
     pub(crate) draws: usize,
+}
+
+/// What to ask, and a picture of the answer.
+#[derive(Debug, Args)]
+pub(crate) struct QuestionArgs {
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     /// Draw densities and coverage curves to a file, .svg or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
@@ -263,6 +281,23 @@ pub(crate) struct IntervalArgs {
     pub(crate) question: QuestionArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// A table made by `trustvb table build` or `calibrate --save`
+    pub(crate) table: PathBuf,
+    /// Quantities [default: every weight and mean]
+    #[arg(value_name = "H")]
+    pub(crate) functionals: Vec<String>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE.html")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) question: AskArgs,
+    /// No progress and no remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,6 @@
 //! From the command line to data, model and settings.
 
-use crate::args::{
-    GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, QuestionArgs, UpdateName,
-};
+use crate::args::{AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, UpdateName};
 use crate::failure::Failure;
 use crate::progress;
 use serde::de::DeserializeOwned;
@@ -234,13 +232,13 @@ pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>,
 }
 
 /// The methods that run when none are named.
-pub(crate) const USUAL: [Method; 4] = [Method::Vb, Method::Tvb, Method::Anchored, Method::Analytic];
+pub(crate) use trustvb_report::answers::USUAL;
 
 /// The same, as published.
 pub(crate) const USUAL_PUBLISHED: [Method; 2] = [Method::Vb, Method::Tvb];
 
 /// Levels asked for, 0.95 otherwise.
-pub(crate) fn levels(args: &QuestionArgs) -> Vec<f64> {
+pub(crate) fn levels(args: &AskArgs) -> Vec<f64> {
     if args.level.is_empty() { vec![0.95] } else { args.level.clone() }
 }
 

@@ -26,6 +26,10 @@
 //! All text is escaped, values that are not finite leave gaps, and an empty figure says so:
 //! nothing that data can hold makes a figure fail.
 
+pub mod answers;
+pub mod command;
 mod figures;
+pub mod html;
+pub mod picture;
 
 pub use figures::*;

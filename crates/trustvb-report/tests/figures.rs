@@ -45,6 +45,7 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             })
             .collect(),
         truth: Some(take()),
+        x_label: text(),
     };
     let density = vec![density_panel(), density_panel()];
     let clusters = ClustersPanel {

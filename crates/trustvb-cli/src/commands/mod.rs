@@ -3,6 +3,7 @@
 pub(crate) mod calibrate;
 pub(crate) mod fit;
 pub(crate) mod interval;
+pub(crate) mod report;
 pub(crate) mod table;
 
 mod plot;

@@ -1,6 +1,7 @@
 //! Coverage against ω: one line per method with its Monte-Carlo band, the nominal level and the chosen ω.
 
-use super::grid::{Grid, flow};
+use super::grid::Grid;
+use super::legend::flow;
 use super::panel::{
     Margins, Panel, Rect, clipped, edged_marker, nothing_to_show, panel_title, runs, ticks_across,
     ticks_up, title_room, x_axis, x_axis_room, y_axis, y_axis_room,

@@ -1,5 +1,6 @@
 //! Puts panels into rows and columns with aligned plotting areas, one legend, a title and a caption.
 
+use super::legend;
 use super::panel::{LegendMark, Margins, Panel, Rect};
 use super::svg::Element;
 use super::text;
@@ -9,8 +10,6 @@ use std::ops::Range;
 const PADDING: f64 = 16.0;
 const COLUMN_GAP: f64 = 20.0;
 const ROW_GAP: f64 = 14.0;
-const LEGEND_LINE: f64 = 20.0;
-const LEGEND_MARK: f64 = 26.0;
 const LEAST_WIDTH: f64 = 340.0;
 
 /// A figure made of panels.
@@ -26,6 +25,7 @@ pub struct Grid<'a> {
     title: String,
     label: String,
     caption: String,
+    legend: bool,
     cells: Vec<Cell<'a>>,
 }
 
@@ -51,12 +51,18 @@ impl<'a> Grid<'a> {
     /// An empty figure; an empty title takes no room.
     pub fn new(title: impl Into<String>) -> Self {
         let (label, caption) = (String::new(), String::new());
-        Grid { title: title.into(), label, caption, cells: Vec::new() }
+        Grid { title: title.into(), label, caption, legend: true, cells: Vec::new() }
     }
 
     /// Names the figure for those who cannot see it, where its title is not the name.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
+        self
+    }
+
+    /// Leaves the legend out, where [`render_legend`](super::render_legend) stands beside several figures.
+    pub fn without_legend(mut self) -> Self {
+        self.legend = false;
         self
     }
 
@@ -189,51 +195,14 @@ impl<'a> Grid<'a> {
 
     /// Draws the legend from `top` downwards and returns the height it took.
     fn draw_legend(&self, body: &mut Element, styles: &StyleBook, room: f64, top: f64) -> f64 {
-        if styles.entries().is_empty() {
+        if styles.entries().is_empty() || !self.legend {
             return 6.0;
         }
-        let names: Vec<String> = styles
-            .entries()
-            .iter()
-            .map(|(name, _)| text::shorten(name, LABEL_SIZE, room - LEGEND_MARK - 8.0))
-            .collect();
-        let widths: Vec<f64> = names
-            .iter()
-            .map(|name| LEGEND_MARK + 7.0 + text::width(name, LABEL_SIZE) + 18.0)
-            .collect();
-        let places = flow(&widths, room + 18.0);
-        let lines = places.last().map_or(0, |(_, line)| line + 1);
-        for (i, (name, style)) in styles.entries().iter().enumerate() {
-            let (x, line) = places[i];
-            let (x, y) = (PADDING + x, top + 12.0 + line as f64 * LEGEND_LINE);
-            let mark = self
-                .cells
-                .iter()
-                .find(|cell| cell.panel.series().contains(name))
-                .map_or(LegendMark::Line, |cell| cell.panel.legend_mark());
-            let (left, right, middle) = (x, x + LEGEND_MARK, x + LEGEND_MARK / 2.0);
-            match mark {
-                LegendMark::Line => {
-                    let line = Element::line(left, y, right, y).stroke(style.paint, 2.2);
-                    body.push(line.dash(style.dash));
-                    body.push(style.marker.draw(middle, y, 3.4, style.paint));
-                }
-                LegendMark::Marker => {
-                    body.push(
-                        Element::line(left + 3.0, y, right - 3.0, y).stroke(style.paint, 1.6),
-                    );
-                    body.push(style.marker.draw(middle, y, 3.8, style.paint));
-                }
-                LegendMark::Box => {
-                    let swatch = Element::rect(middle - 7.0, y - 5.0, 14.0, 10.0).fill(style.paint);
-                    body.push(swatch.attr("fill-opacity", "0.35").stroke(style.paint, 1.4));
-                }
-            }
-            let label =
-                Element::text(right + 7.0, y + LABEL_SIZE * 0.36, LABEL_SIZE, names[i].clone());
-            body.push(label.fill(Paint::Text));
-        }
-        lines as f64 * LEGEND_LINE + 8.0
+        let mark = |name: &String| {
+            let shown = self.cells.iter().find(|cell| cell.panel.series().contains(name));
+            shown.map_or(LegendMark::Line, |cell| cell.panel.legend_mark())
+        };
+        legend::draw(body, styles, &mark, (PADDING, top), room)
     }
 }
 
@@ -244,23 +213,6 @@ enum Place {
     File,
     /// In a page that has both.
     Page,
-}
-
-/// Places items of the given widths from left to right, starting a new line when one is full.
-pub(crate) fn flow(widths: &[f64], room: f64) -> Vec<(f64, usize)> {
-    let (mut x, mut line) = (0.0, 0);
-    widths
-        .iter()
-        .map(|width| {
-            if x > 0.0 && x + width > room {
-                x = 0.0;
-                line += 1;
-            }
-            let place = (x, line);
-            x += width;
-            place
-        })
-        .collect()
 }
 
 struct Layout {

@@ -50,6 +50,7 @@ mod sampled;
 mod simplify;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 pub use draws::{Draw, Draws};
 pub use error::FunctionalError;
@@ -105,6 +106,17 @@ impl Part {
     /// The range in which it must lie, as far as its form shows.
     pub fn range(&self) -> Range {
         self.range
+    }
+
+    /// In which unit it is measured, in the layout's names of coordinates: `waiting`, `waiting²`, or
+    /// nothing for a pure number. `None` where its form does not show it.
+    pub fn unit(&self, layout: &Layout) -> Option<String> {
+        unit::unit(&self.node, &layout.coordinates)
+    }
+
+    /// Elements and operations in it: what evaluating it once costs.
+    pub fn size(&self) -> usize {
+        self.node.size()
     }
 
     /// `h` at one draw.

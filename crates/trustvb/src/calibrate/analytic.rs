@@ -175,6 +175,10 @@ impl<'a> Search<'a> {
     }
 
     fn fit(&mut self, omega: f64) -> Result<(Vec<f64>, Posterior), InfluenceError> {
+        if self.question.is_cancelled() {
+            // Whatever is returned now, no answer will be given.
+            return Err(Degenerate::NotFinite.into());
+        }
         let mut sweeper = self.model.sweeper();
         sweeper.load(None)?;
         let mut state = vec![0.0; self.model.state_len()];

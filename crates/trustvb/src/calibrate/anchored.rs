@@ -14,11 +14,11 @@ pub(super) fn answer(
     question: &Question<'_>,
     levels: &[f64],
 ) -> Result<Vec<Answer>, CalibrateError> {
-    let mut curve = CoverageCurve::new(question, Design::Full, Target::Anchor);
-    check_bootstraps(&curve, Method::Anchored, Design::Full)?;
+    check_bootstraps(question, Method::Anchored, Design::Full)?;
     let omegas = question.table.omegas();
     let mut answers = Vec::new();
     for &level in levels {
+        let mut curve = CoverageCurve::new(question, Design::Full, Target::Anchor);
         if curve.is_empty(level) {
             answers.push(question.no_answer(Method::Anchored, level, Flag::NoEvidence));
             continue;

@@ -1,12 +1,12 @@
 //! The coverage curve of a functional: how often replicates' intervals hold a checked value, by ω.
 
 use super::Question;
-use crate::backend::Job;
 use crate::fit::StatusCode;
 use crate::resample::Design;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A point of the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -20,7 +20,7 @@ pub struct CurvePoint {
 }
 
 /// Which value the replicates' intervals are checked against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Target {
     /// The plug-in value of the design's replicate 0 at the same ω.
     SameOmega,
@@ -28,16 +28,40 @@ pub(super) enum Target {
     Anchor,
 }
 
-/// A curve that is evaluated where it is needed, for all levels at once.
+/// What is known of one functional in one table: the CDF value of the checked value in every replicate
+/// looked at.
 ///
 /// A value is in the central `1−a` interval iff its CDF value `u` is in `[a/2, 1−a/2]` (see
-/// [`Law::place`](super::Law::place)); `u` per replicate is all that is kept.
+/// [`Law::place`](super::Law::place)), so this answers for every level. Kept from one call of
+/// [`Calibrator::answer_with`](super::Calibrator::answer_with) to the next it makes a change of level
+/// cheap; it never changes an answer. Do not use it for another functional or table.
+#[derive(Debug, Default)]
+pub struct Evidence {
+    known: Mutex<BTreeMap<(Design, Target, usize), Arc<[f64]>>>,
+}
+
+impl Evidence {
+    /// Its size in memory, about.
+    pub fn bytes(&self) -> usize {
+        self.lock().values().map(|u| size_of_val::<[f64]>(u) + 64).sum()
+    }
+
+    /// The map holds whole entries only, so a panic elsewhere leaves it as good as before.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(Design, Target, usize), Arc<[f64]>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A curve at one level that is evaluated where it is needed.
+///
+/// It remembers which points it was asked for: they are what is reported, whatever else the evidence
+/// holds from other levels.
 pub struct CoverageCurve<'a> {
     question: &'a Question<'a>,
     design: Design,
     target: Target,
     /// CDF values of the usable replicates, by grid point.
-    known: BTreeMap<usize, Vec<f64>>,
+    known: BTreeMap<usize, Arc<[f64]>>,
 }
 
 impl<'a> CoverageCurve<'a> {
@@ -56,7 +80,7 @@ impl<'a> CoverageCurve<'a> {
     /// Coverage at grid point `i`, with its standard error; NaN when no replicate is usable there.
     pub(super) fn at(&mut self, i: usize, level: f64) -> (f64, f64) {
         let (question, design, target) = (self.question, self.design, self.target);
-        let u = self.known.entry(i).or_insert_with(|| evaluate(question, design, target, i));
+        let u = self.known.entry(i).or_insert_with(|| look_up(question, design, target, i));
         let tail = 0.5 * (1.0 - level);
         let inside = u.iter().filter(|u| (tail..=1.0 - tail).contains(*u)).count();
         let n = u.len() as f64;
@@ -83,11 +107,6 @@ impl<'a> CoverageCurve<'a> {
     /// The grid points evaluated so far, from large ω to small.
     pub(super) fn evaluated(&self) -> Vec<usize> {
         self.known.keys().copied().collect()
-    }
-
-    /// Whether the table has the fits that bootstraps are checked against.
-    pub(super) fn has_checked_fit(&self) -> bool {
-        self.question.table.path(Job { design: self.design, replicate: 0 }).is_some()
     }
 
     /// The points evaluated so far.
@@ -161,6 +180,21 @@ impl<'a> CoverageCurve<'a> {
         }
         false
     }
+}
+
+/// What the evidence has for a grid point, computed if it has nothing. Once the question is
+/// cancelled nothing is computed: the answer will not be given.
+fn look_up(question: &Question<'_>, design: Design, target: Target, i: usize) -> Arc<[f64]> {
+    let key = (design, target, i);
+    if let Some(known) = question.evidence.lock().get(&key) {
+        return known.clone();
+    }
+    if question.is_cancelled() {
+        return Arc::new([]);
+    }
+    let found: Arc<[f64]> = evaluate(question, design, target, i).into();
+    question.evidence.lock().insert(key, found.clone());
+    found
 }
 
 fn evaluate(question: &Question<'_>, design: Design, target: Target, i: usize) -> Vec<f64> {

@@ -1,6 +1,6 @@
 //! The posterior law of a functional in one fit: exact where there is a form, otherwise by draws.
 
-use crate::functional::{Draws, ExactLaw, Part, SampledLaw};
+use crate::functional::{Drawer, ExactLaw, Part, SampledLaw};
 use crate::posterior::{Layout, Marginal};
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Law<'a> {
     part: &'a Part,
-    layout: Arc<Layout>,
     published: bool,
-    seed: u64,
     draws: usize,
+    /// Draws what the functional uses, if it has no exact law.
+    drawer: Option<Arc<Drawer>>,
 }
 
 /// The final interval deserves more draws than each of a thousand memberships.
@@ -29,7 +29,9 @@ impl<'a> Law<'a> {
     ) -> Law<'a> {
         let published =
             published && part.exact().is_some_and(|law| law.is_mean_of_component().is_some());
-        Law { part, layout, published, seed, draws }
+        let needed = part.exact().is_none();
+        let drawer = needed.then(|| Arc::new(Drawer::new(&layout, seed, &[part], draws)));
+        Law { part, published, draws, drawer }
     }
 
     /// Whether evaluating it is cheap.
@@ -56,13 +58,20 @@ impl<'a> Law<'a> {
             }
             Some(law) => law.cdf(parameters, v),
             None => {
-                let law = self.sample(parameters, self.draws);
-                let (n, up_to) = (law.sorted().len() as f64, law.cdf(v));
-                if up_to.is_nan() {
-                    return up_to;
+                let (mut n, mut below, mut up_to) = (0u32, 0u32, 0u32);
+                if let Some(drawer) = &self.drawer {
+                    drawer.each(parameters, self.draws, |draw| {
+                        let x = self.part.evaluate(&draw);
+                        n += u32::from(!x.is_nan());
+                        below += u32::from(x < v);
+                        up_to += u32::from(x <= v);
+                    });
                 }
-                let below = law.sorted().partition_point(|&x| x < v) as f64 / n;
-                0.5_f64.clamp(below, up_to)
+                if n == 0 || v.is_nan() {
+                    return f64::NAN;
+                }
+                let share = |count: u32| f64::from(count) / f64::from(n);
+                0.5_f64.clamp(share(below), share(up_to))
             }
         }
     }
@@ -109,7 +118,9 @@ impl<'a> Law<'a> {
     }
 
     fn sample(&self, parameters: &[f64], count: usize) -> SampledLaw {
-        Draws::sample_for(&self.layout, parameters, self.seed, count, &[self.part]).law(self.part)
+        let drawer = self.drawer.as_ref();
+        let values = drawer.map(|drawer| drawer.values(parameters, count, self.part));
+        SampledLaw::new(values.unwrap_or_default())
     }
 }
 

@@ -14,7 +14,7 @@ mod sequential;
 mod tvb;
 mod vb;
 
-pub use coverage::{CoverageCurve, CurvePoint};
+pub use coverage::{CoverageCurve, CurvePoint, Evidence};
 pub use flag::Flag;
 pub use law::Law;
 
@@ -24,6 +24,7 @@ use crate::posterior::Posterior;
 use crate::resample::Design;
 use crate::table::TvbTable;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The calibrators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -143,6 +144,9 @@ pub enum CalibrateError {
     /// The stored data do not make the stored model.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// Nobody waits for the answer any more.
+    #[error("interrupted")]
+    Cancelled,
 }
 
 /// Answers questions about one table.
@@ -171,10 +175,22 @@ impl<'a> Calibrator<'a> {
         methods: &[Method],
         levels: &[f64],
     ) -> Result<Vec<Answer>, CalibrateError> {
+        self.answer_with(part, methods, levels, &Evidence::default(), &AtomicBool::new(false))
+    }
+
+    /// As [`Calibrator::answer`], with the evidence that earlier calls left, and until `cancel` is set.
+    pub fn answer_with(
+        &self,
+        part: &Part,
+        methods: &[Method],
+        levels: &[f64],
+        evidence: &Evidence,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Answer>, CalibrateError> {
         if let Some(&level) = levels.iter().find(|l| !(**l > 0.0 && **l < 1.0)) {
             return Err(CalibrateError::Level(level));
         }
-        let question = Question::new(self, part)?;
+        let question = Question::new(self, part, evidence, cancel)?;
         let mut answers = Vec::new();
         if question.estimate.is_nan() {
             for &method in methods {
@@ -194,6 +210,9 @@ impl<'a> Calibrator<'a> {
                 Method::Analytic => analytic::answer(&question, levels),
             }?);
         }
+        if question.is_cancelled() {
+            return Err(CalibrateError::Cancelled);
+        }
         for answer in &mut answers {
             flag::from_full_fit(&question, answer);
         }
@@ -210,10 +229,17 @@ struct Question<'a> {
     law: Law<'a>,
     estimate: f64,
     first: Posterior,
+    evidence: &'a Evidence,
+    cancel: &'a AtomicBool,
 }
 
 impl<'a> Question<'a> {
-    fn new(calibrator: &'a Calibrator<'a>, part: &'a Part) -> Result<Question<'a>, CalibrateError> {
+    fn new(
+        calibrator: &'a Calibrator<'a>,
+        part: &'a Part,
+        evidence: &'a Evidence,
+        cancel: &'a AtomicBool,
+    ) -> Result<Question<'a>, CalibrateError> {
         let table = calibrator.table;
         let first =
             table.full_data_posterior(table.omegas()[0]).ok_or(CalibrateError::NoFullFit)?;
@@ -232,7 +258,14 @@ impl<'a> Question<'a> {
             law,
             estimate: part.plug_in(first.parameters()),
             first,
+            evidence,
+            cancel,
         })
+    }
+
+    /// Whether the answer is no longer wanted.
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
     }
 
     /// The model, which methods that fit anew need.

@@ -8,6 +8,7 @@
 use super::coverage::{CoverageCurve, Target};
 use super::flag::{Flag, from_curve};
 use super::{Answer, CalibrateError, Method, Question};
+use crate::backend::Job;
 use crate::resample::Design;
 
 pub(super) fn answer(
@@ -24,11 +25,11 @@ pub(super) fn search(
     method: Method,
     design: Design,
 ) -> Result<Vec<Answer>, CalibrateError> {
-    let mut curve = CoverageCurve::new(question, design, Target::SameOmega);
-    check_bootstraps(&curve, method, design)?;
+    check_bootstraps(question, method, design)?;
     let whole_grid = question.table.manifest().published_intervals;
     let mut answers = Vec::new();
     for &level in levels {
+        let mut curve = CoverageCurve::new(question, design, Target::SameOmega);
         if curve.is_empty(level) {
             answers.push(question.no_answer(method, level, Flag::NoEvidence));
             continue;
@@ -75,11 +76,12 @@ fn nearest(
 
 /// A method that rests on bootstraps needs some, and what they are checked against.
 pub(super) fn check_bootstraps(
-    curve: &CoverageCurve<'_>,
+    question: &Question<'_>,
     method: Method,
     design: Design,
 ) -> Result<(), CalibrateError> {
-    if curve.bootstraps() > 0 && curve.has_checked_fit() {
+    let checked = question.table.path(Job { design, replicate: 0 });
+    if question.table.bootstraps(design).next().is_some() && checked.is_some() {
         return Ok(());
     }
     let needs = match design {

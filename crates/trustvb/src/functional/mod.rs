@@ -45,6 +45,7 @@ mod find;
 mod lexer;
 mod parse;
 mod quantity;
+mod replay;
 mod resolve;
 mod sampled;
 mod simplify;
@@ -52,6 +53,7 @@ mod simplify;
 mod tests;
 mod unit;
 
+pub(crate) use draws::Drawer;
 pub use draws::{Draw, Draws};
 pub use error::FunctionalError;
 pub use exact::ExactLaw;

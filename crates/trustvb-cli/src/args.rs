@@ -1,6 +1,7 @@
 //! The command line as it is written; what it means is decided in `input` and the commands.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Variational Bayes with intervals whose coverage can be believed.
@@ -34,6 +35,12 @@ pub(crate) enum Command {
     /// warnings, data, model, settings, and the commands that make it again.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// Ask tables in the browser
+    ///
+    /// Serves a page on this machine and opens it: type a quantity, move the level, choose methods,
+    /// and export what you keep. The address is printed; Ctrl-C ends it.
+    #[command(after_help = EXPLORE_EXAMPLES)]
+    Explore(ExploreArgs),
     /// Build, inspect and merge tables on disk
     Table(TableArgs),
 }
@@ -56,6 +63,12 @@ const REPORT_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
   trustvb report faithful.tvb -o report.html
   trustvb report faithful.tvb 'pi[1]' 'mu[1,waiting] - mu[2,waiting]' --level 0.9 -o difference.html";
+
+const EXPLORE_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb explore faithful.tvb
+  trustvb table build -o three.tvb -k 3 --grid 50 -B 100
+  trustvb explore faithful.tvb three.tvb --no-browser";
 
 const BUILD_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
@@ -296,6 +309,32 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) question: AskArgs,
     /// No progress and no remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExploreArgs {
+    /// Tables made by `trustvb table build` or `calibrate --save`; several are shown side by side
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) tables: Vec<PathBuf>,
+    /// The port [default: any that is free]
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// Do not open a browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// The address to listen on. Elsewhere than on this machine, the page needs the token that is
+    /// part of the printed address; the connection is not encrypted
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    /// Demand a token on this machine too, as where others can log in
+    #[arg(long)]
+    pub(crate) token: bool,
+    /// Draws behind each law that has no exact form
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = positive)]
+    pub(crate) draws: usize,
+    /// No remarks on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

@@ -28,6 +28,7 @@
 
 pub mod answers;
 pub mod command;
+pub mod explore;
 mod figures;
 pub mod html;
 pub mod picture;

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod calibrate;
+pub(crate) mod explore;
 pub(crate) mod fit;
 pub(crate) mod interval;
 pub(crate) mod report;

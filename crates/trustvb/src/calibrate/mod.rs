@@ -24,6 +24,7 @@ use crate::posterior::Posterior;
 use crate::resample::Design;
 use crate::table::TvbTable;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The calibrators.
@@ -152,7 +153,7 @@ pub enum CalibrateError {
 /// Answers questions about one table.
 pub struct Calibrator<'a> {
     table: &'a TvbTable,
-    model: Option<Box<dyn Model>>,
+    model: Option<Arc<dyn Model>>,
     draws: usize,
 }
 
@@ -161,10 +162,20 @@ impl<'a> Calibrator<'a> {
     /// form; the final interval uses ten times as many.
     pub fn new(table: &'a TvbTable, draws: usize) -> Result<Calibrator<'a>, CalibrateError> {
         let model = match table.data() {
-            Some(data) => Some(table.manifest().model.build(data)?),
+            Some(data) => Some(table.manifest().model.build(data)?.into()),
             None => None,
         };
-        Ok(Calibrator { table, model, draws })
+        Ok(Calibrator::with_model(table, model, draws))
+    }
+
+    /// As [`Calibrator::new`], with the table's model on its data already at hand; without one, methods
+    /// that fit anew have no answer.
+    pub fn with_model(
+        table: &'a TvbTable,
+        model: Option<Arc<dyn Model>>,
+        draws: usize,
+    ) -> Calibrator<'a> {
+        Calibrator { table, model, draws }
     }
 
     /// Answers for one part of a functional by several methods at several levels, level after level

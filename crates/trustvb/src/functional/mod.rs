@@ -52,12 +52,14 @@ mod simplify;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod vocabulary;
 
 pub(crate) use draws::Drawer;
 pub use draws::{Draw, Draws};
 pub use error::FunctionalError;
 pub use exact::ExactLaw;
 pub use sampled::SampledLaw;
+pub use vocabulary::{QuantityName, Vocabulary};
 
 use crate::posterior::Layout;
 use evaluate::{Node, posterior_mean};

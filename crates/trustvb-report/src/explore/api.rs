@@ -241,7 +241,7 @@ async fn tables(State(app): State<App>) -> Json<Value> {
         "longest": limits::LENGTH,
         "legend": Method::ALL.map(|method| json!({
             "method": method.name(),
-            "svg": render_legend(&[method.name()], 140.0),
+            "svg": render_legend(&[method.name()], 30.0),
         })),
     }))
 }

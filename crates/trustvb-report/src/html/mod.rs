@@ -164,7 +164,7 @@ impl Report<'_> {
         html! {
             section #intervals aria-labelledby="intervals-title" {
                 h2 #intervals-title { "Intervals" }
-                figure.wide {
+                figure.wide.fill {
                     div.scroll tabindex="0" role="region" aria-label="Intervals, drawn" { (PreEscaped(forest)) }
                     figcaption {
                         "Estimates with " (percent(level)) " intervals, numbers at the right. Quantities in the same unit share an axis."
@@ -219,7 +219,7 @@ impl Report<'_> {
                         th.number scope="col" { "lower" }
                         th.number scope="col" { "upper" }
                         th.number scope="col" { "ω" }
-                        th.number scope="col" { "est. coverage" }
+                        th scope="col" { "est. coverage" }
                         th scope="col" { "flags" }
                     }
                 }
@@ -250,7 +250,7 @@ impl Report<'_> {
                 td.number { (deserved(a.lower, width)) }
                 td.number { (deserved(a.upper, width)) }
                 td.number { (significant(a.omega, 3)) }
-                td.number { (coverage_text(a)) }
+                td.steady { (coverage_text(a)) }
                 td { (flags.join(" ")) }
             }
         }

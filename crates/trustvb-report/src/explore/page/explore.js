@@ -112,7 +112,7 @@ function buildControls() {
     });
     const look = element("span", { className: "look" }, drawing(svg));
     look.setAttribute("aria-hidden", "true");
-    const label = element("label", {}, box, look, element("span", { className: "unseen" }, method));
+    const label = element("label", {}, box, look, method);
     if (!possible) label.title = "The table does not have what this method needs.";
     $("methods").append(label);
   }

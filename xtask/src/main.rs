@@ -3,6 +3,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its user")]
 
 mod bench;
+mod bench_explore;
+mod browser;
 mod command;
 mod fixtures;
 mod readme;
@@ -13,10 +15,11 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test [--quick]  format, lints, tests, documentation and the README's commands;
-                  --quick leaves out documentation and README
+  test [--quick]  format, lints, tests, documentation, browser tests (installs Chromium if it is
+                  missing) and the README's commands; --quick leaves out the last three
   bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
-  fixtures        write the test fixtures that need Python again";
+  fixtures        write the test fixtures that need Python again
+  pictures        write the README's pictures of report and explorer again (needs Chromium)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +29,7 @@ fn main() -> ExitCode {
         ["test", "--quick"] => test::run(true),
         ["bench"] => bench::run(),
         ["fixtures"] => fixtures::run(),
+        ["pictures"] => browser::pictures(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

@@ -6,49 +6,19 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod driver;
+#[path = "../common/server.rs"]
+mod server;
 
 use common::Scratch;
 use driver::Browser;
-use serde_json::{Value, json};
+use serde_json::json;
+use server::Server;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 const DIFFERENCE: &str = "mu[1,waiting] - mu[2,waiting]";
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
-
-/// A running `trustvb explore`.
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(scratch: &Scratch, args: &[&str]) -> Server {
-        let mut all = vec!["explore", "--no-browser", "--quiet"];
-        all.extend(args);
-        let mut process =
-            scratch.command(&all).stdout(Stdio::piped()).spawn().expect("trustvb starts");
-        let out = process.stdout.take().expect("its output is a pipe");
-        let mut url = String::new();
-        BufReader::new(out).read_line(&mut url).expect("it prints its address");
-        Server { process, url: url.trim().to_owned() }
-    }
-
-    /// The address with a query.
-    fn at(&self, query: &str) -> String {
-        format!("{}{query}", self.url)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 fn pictures() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("browser")
@@ -263,7 +233,8 @@ fn hostile_names_and_endless_questions_do_no_harm() {
     assert!(server.url.contains("?token="), "{}", server.url);
     let browser = Browser::start();
     browser.look(1200, 900, "light");
-    browser.open(&server.at(&format!("&h=mu[1,`{}`]&q=mu[2,]", HOSTILE.replace(' ', "%20"))));
+    let hostile = HOSTILE.replace(' ', "%20");
+    browser.open(&format!("{}&h=mu[1,`{hostile}`]&q=mu[2,]", server.url));
     browser.wait("document.querySelector('.part svg') && document.querySelector('.forest svg')");
     let label = browser.run("return document.querySelector('.part h3').textContent", json!([]));
     assert_eq!(label, format!("mu[1,`{HOSTILE}`]"));
@@ -331,12 +302,11 @@ fn write_pictures() {
     browser.wait("document.querySelectorAll('article').length === 3");
     browser.picture(&folder.join("report.png"), false);
     browser.look(1180, 900, "light");
-    browser.open(&server.at("?h=mu[1,x1]&level=0.95"));
+    browser.open(&format!("{}?h=mu[1,x1]&level=0.95", server.url));
     browser.wait("document.querySelector('.part svg')");
     browser.picture(&folder.join("explore.png"), false);
     for name in ["report.png", "explore.png"] {
         let size = fs::metadata(folder.join(name)).expect("a picture").len();
         assert!(size < 300_000, "{name} has {size} bytes");
     }
-    let _: Value = json!(null);
 }

@@ -252,10 +252,15 @@ struct Check {
     functional: String,
 }
 
-/// Whether a functional can be read; quick, so that the page can ask at every key.
+/// Whether a functional can be read; quick, so that the page can ask at every key. That it cannot is an
+/// answer like any other.
 async fn check(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem> {
     let Check { table, functional } = read(&body)?;
-    let known = app.session.read(table, &functional)?;
+    let known = match app.session.read(table, &functional) {
+        Ok(known) => known,
+        Err(refusal @ Refusal::NoTable(_)) => return Err(refusal.into()),
+        Err(refusal) => return Ok(Json(json!({ "error": Problem::from(refusal).body }))),
+    };
     let parts: Vec<Value> = known
         .functional
         .parts()

@@ -132,9 +132,9 @@ impl Panel for ForestPanel {
         let right = widest(TICK_SIZE, &mut self.quantities.iter().flat_map(|q| q.numbers()));
         Margins {
             top: title_room(&self.title),
-            right: (right + 12.0).max(overhang(&self.scale(), width)),
+            right: (text::room(right) + 12.0).max(overhang(&self.scale(), width)),
             bottom: x_axis_room(&self.x_label),
-            left: left.min(MOST_LABEL) + 12.0,
+            left: text::room(left.min(MOST_LABEL)) + 12.0,
         }
     }
 

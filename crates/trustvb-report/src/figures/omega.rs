@@ -83,7 +83,7 @@ impl Panel for OmegaPanel {
             top: title_room(&self.title),
             right: overhang(&self.scale(), width),
             bottom: x_axis_room(X_LABEL),
-            left: names.fold(0.0, f64::max).min(MOST_LABEL) + 12.0,
+            left: text::room(names.fold(0.0, f64::max).min(MOST_LABEL)) + 12.0,
         }
     }
 

@@ -208,7 +208,6 @@ function onKey(event) {
 // Answers. Each round of questions ends the one before, here and on the server.
 
 let round = new AbortController();
-let waiting = 0;
 const cards = new Map();
 
 function show() {
@@ -216,33 +215,49 @@ function show() {
   round.abort();
   round = new AbortController();
   const { signal } = round;
-  clearTimeout(waiting);
-  checkFirst(signal);
-  // Moving a slider or typing asks for the last place only.
-  waiting = setTimeout(() => askAll(signal), 40);
+  const shown = tables();
+  for (const [at, card] of cards) {
+    if (!shown.includes(at)) {
+      card.remove();
+      cards.delete(at);
+    }
+  }
+  if (state.functional.trim() === "") {
+    showProblem(null);
+    $("law").textContent = `Type a quantity such as ${server.tables[shown[0]].defaults.slice(0, 3).join(", ")}.`;
+  }
+  for (const at of shown) {
+    const card = cards.get(at) ?? newCard(at);
+    $("answers").append(card);
+    // Whatever goes wrong is shown on the card; a round that has ended is nobody's business.
+    const shownOnCard = (problem) => {
+      if (problem.name !== "AbortError" && !signal.aborted) cardProblem(card, problem);
+    };
+    askOne(at, card, signal).catch(shownOnCard);
+    askKept(at, card, signal).catch(shownOnCard);
+  }
 }
 
-/** Tells at once what is wrong with the text, and where. */
-async function checkFirst(signal) {
-  const text = state.functional;
-  if (text.trim() === "") {
-    showProblem(null);
-    $("law").textContent = "Type a quantity such as " + server.tables[tables()[0]].defaults.slice(0, 3).join(", ") + ".";
+/** Waits a little: moving a slider or typing asks for the last place only. */
+const pause = (signal) =>
+  new Promise((resolve, reject) => {
+    setTimeout(() => (signal.aborted ? reject(new DOMException("", "AbortError")) : resolve()), 40);
+  });
+
+/** What a text means to a table, or what is wrong with it and where. */
+async function check(at, functional, signal) {
+  return (await request("/api/check", { table: at, functional }, signal)).json();
+}
+
+/** Tells at once whether the text can be read. */
+function showChecked(checked) {
+  showProblem(checked.error ?? null, state.functional);
+  if (checked.error) {
+    $("law").textContent = "";
     return;
   }
-  try {
-    const response = await request("/api/check", { table: tables()[0], functional: text }, signal);
-    const { parts } = await response.json();
-    if (signal.aborted) return;
-    const drawn = parts.some((part) => part.law === null);
-    const laws = [...new Set(parts.map((part) => part.law))].join(", ");
-    showProblem(null);
-    $("law").textContent = drawn ? "No exact law: evaluated at draws." : `Exact law: ${laws}.`;
-  } catch (problem) {
-    if (problem.name === "AbortError" || signal.aborted) return;
-    showProblem(problem, text);
-    $("law").textContent = "";
-  }
+  const laws = [...new Set(checked.parts.map((part) => part.law))];
+  $("law").textContent = laws.includes(null) ? "No exact law: evaluated at draws." : `Exact law: ${laws.join(", ")}.`;
 }
 
 function showProblem(problem, text) {
@@ -261,23 +276,6 @@ function problemNodes(problem, text) {
   }
   if (problem.suggestion) nodes.push(element("p", {}, problem.suggestion));
   return nodes;
-}
-
-function askAll(signal) {
-  const shown = tables();
-  for (const [at, card] of cards) {
-    if (!shown.includes(at)) {
-      card.remove();
-      cards.delete(at);
-    }
-  }
-  for (const at of shown) {
-    const card = cards.get(at) ?? newCard(at);
-    $("answers").append(card);
-    askOne(at, card, signal);
-    askKept(at, card, signal);
-  }
-  $("answers").dataset.tables = String(shown.length);
 }
 
 function newCard(at) {
@@ -302,6 +300,7 @@ function newCard(at) {
     }
     setTimeout(() => (copy.textContent = "Copy"), 2000);
   });
+  showCommand(card, "");
   cards.set(at, card);
   return card;
 }
@@ -322,25 +321,27 @@ async function askOne(at, card, signal) {
   if (state.functional.trim() === "") {
     card.querySelector(".parts").replaceChildren();
     card.querySelector(".words").replaceChildren();
-    card.querySelector(".command").hidden = exported().length === 0;
     return;
   }
+  const first = at === tables()[0];
+  const checked = await check(at, state.functional, signal);
+  if (signal.aborted) return;
+  // The first table's complaint stands under the input.
+  if (first) showChecked(checked);
+  cardProblem(card, first ? null : (checked.error ?? null));
+  card.querySelector(".parts").classList.toggle("old", Boolean(checked.error));
+  if (checked.error) return;
+  await pause(signal);
   card.setAttribute("aria-busy", "true");
   try {
     const question = { table: at, functional: state.functional, level: state.level, methods: possible(at) };
-    const response = await request("/api/ask", question, signal);
-    const answer = await response.json();
+    const answer = await (await request("/api/ask", question, signal)).json();
     if (signal.aborted) return;
-    cardProblem(card, null);
     showAnswer(card, answer);
     $("status").textContent = answer.parts.map((part) => `${part.label} ${part.words}`).join(" ");
-  } catch (problem) {
-    if (problem.name === "AbortError" || signal.aborted) return;
-    // The first table's complaint already stands under the input.
-    cardProblem(card, at === tables()[0] && problem.from !== undefined ? null : problem);
-    card.querySelector(".parts").classList.add("old");
+  } finally {
+    if (!signal.aborted) card.setAttribute("aria-busy", "false");
   }
-  card.setAttribute("aria-busy", "false");
 }
 
 function cardProblem(card, problem) {
@@ -353,11 +354,13 @@ function showAnswer(card, answer) {
   card.querySelector(".words").replaceChildren(...answer.words.map((words) => element("p", {}, words)));
   const rows = [...answer.answer.intervals];
   const parts = answer.parts.map((part) => showPart(part, rows.splice(0, part.rows.length)));
-  const place = card.querySelector(".parts");
-  place.classList.remove("old");
-  place.replaceChildren(...parts);
-  card.querySelector(".command").hidden = false;
-  if (state.kept.length === 0) card.querySelector(".command code").textContent = answer.command;
+  card.querySelector(".parts").replaceChildren(...parts);
+  if (state.kept.length === 0) showCommand(card, answer.command);
+}
+
+function showCommand(card, command) {
+  card.querySelector(".command").hidden = command === "";
+  card.querySelector(".command code").textContent = command;
 }
 
 function showPart(part, numbers) {
@@ -414,18 +417,23 @@ async function askKept(at, card, signal) {
   const place = card.querySelector(".forest");
   place.hidden = state.kept.length === 0;
   if (state.kept.length === 0) return;
-  try {
-    const question = { table: at, functionals: state.kept, level: state.level, methods: possible(at) };
-    const response = await request("/api/list", question, signal);
-    const { forest, command } = await response.json();
+  const checked = await Promise.all(state.kept.map((functional) => check(at, functional, signal)));
+  const problems = [];
+  const readable = state.kept.filter((functional, i) => {
+    if (checked[i].error) problems.push(...problemNodes(checked[i].error, functional));
+    return !checked[i].error;
+  });
+  const nodes = [element("h3", {}, "Kept quantities")];
+  if (problems.length > 0) nodes.push(element("div", { className: "problem" }, ...problems));
+  if (readable.length > 0) {
+    await pause(signal);
+    const question = { table: at, functionals: readable, level: state.level, methods: possible(at) };
+    const { forest, command } = await (await request("/api/list", question, signal)).json();
     if (signal.aborted) return;
-    place.replaceChildren(element("h3", {}, "Kept quantities"), drawing(forest));
-    card.querySelector(".command code").textContent = command;
-  } catch (problem) {
-    if (problem.name === "AbortError" || signal.aborted) return;
-    const nodes = problemNodes(problem, problem.functional);
-    place.replaceChildren(element("div", { className: "problem" }, ...nodes));
+    nodes.push(drawing(forest));
+    showCommand(card, command);
   }
+  place.replaceChildren(...nodes);
 }
 
 async function save(at, format, card) {

@@ -61,10 +61,10 @@ export function complete(text, caret, vocabulary) {
   const typed = before.match(/[\p{L}_][\p{L}\p{N}_.]*$/u)?.[0] ?? "";
   // Nothing typed: only where a quantity can begin.
   if (typed === "" && !/(^|[-+*/^(,])\s*$/.test(before)) return nothing(caret);
-  const quantities = vocabulary.quantities.map((q) => q.name);
-  const options = matching(quantities, typed)
-    .map((label) => ({ label, insert: label + "[" }))
-    .concat(matching(vocabulary.functions, typed).map((label) => ({ label, insert: label + "(" })));
+  const ends = new Map(vocabulary.functions.map((name) => [name, "("]));
+  for (const quantity of vocabulary.quantities) ends.set(quantity.name, "[");
+  const names = vocabulary.quantities.map((q) => q.name).concat(vocabulary.functions);
+  const options = matching(names, typed).map((label) => ({ label, insert: label + ends.get(label) }));
   return { from: caret - typed.length, to: caret, options };
 }
 
@@ -72,11 +72,13 @@ const nothing = (caret) => ({ from: caret, to: caret, options: [] });
 
 /** Names that begin as typed, before those that hold it elsewhere. */
 function matching(names, typed) {
-  const wanted = typed.replace(/^[`"]/, "").toLowerCase();
-  const plain = (name) => name.replace(/^[`"]/, "").toLowerCase();
-  const starts = names.filter((name) => plain(name).startsWith(wanted));
-  const holds = names.filter((name) => !starts.includes(name) && plain(name).includes(wanted));
-  return wanted === "" ? names.slice(0, 50) : starts.concat(holds).slice(0, 50);
+  const quoted = /^[`"]/;
+  const wanted = typed.replace(quoted, "").toLowerCase();
+  const plain = (name) => name.replace(quoted, "").toLowerCase();
+  const known = quoted.test(typed) ? names.filter((name) => quoted.test(name)) : names;
+  const starts = known.filter((name) => plain(name).startsWith(wanted));
+  const holds = known.filter((name) => !starts.includes(name) && plain(name).includes(wanted));
+  return starts.concat(holds).slice(0, 50);
 }
 
 /** The text with a completion put in, and where the caret then stands. */

@@ -44,8 +44,12 @@ pub(super) fn draw(
                 body.push(swatch.attr("fill-opacity", "0.35").stroke(style.paint, 1.4));
             }
         }
-        let label = Element::text(right + 7.0, y + LABEL_SIZE * 0.36, LABEL_SIZE, names[i].clone());
-        body.push(label.fill(Paint::Text));
+        // Where there is room for nothing but the mark, something else names it.
+        if names[i] != "…" {
+            let name = names[i].clone();
+            let label = Element::text(right + 7.0, y + LABEL_SIZE * 0.36, LABEL_SIZE, name);
+            body.push(label.fill(Paint::Text));
+        }
     }
     lines as f64 * LINE + 8.0
 }

@@ -144,7 +144,7 @@ pub(crate) fn y_axis_room(ticks: &[Tick], label: &str) -> f64 {
 }
 
 fn tick_width(ticks: &[Tick]) -> f64 {
-    ticks.iter().map(|t| text::width(&t.label, TICK_SIZE)).fold(0.0, f64::max)
+    text::room(ticks.iter().map(|t| text::width(&t.label, TICK_SIZE)).fold(0.0, f64::max))
 }
 
 /// Draws a horizontal axis along the lower edge, with grid lines.

@@ -236,7 +236,6 @@ impl Report<'_> {
 
     fn row(&self, quantity: &Quantity<'_>, i: usize, a: &Answer, several: bool) -> Markup {
         let width = a.upper - a.lower;
-        let flags: Vec<&str> = a.flags.iter().map(|flag| flag.name()).collect();
         html! {
             tr.quoted[headline(quantity.at(a.level)).is_some_and(|q| std::ptr::eq(q, a))] {
                 @if i == 0 {
@@ -251,7 +250,7 @@ impl Report<'_> {
                 td.number { (deserved(a.upper, width)) }
                 td.number { (significant(a.omega, 3)) }
                 td.steady { (coverage_text(a)) }
-                td { (flags.join(" ")) }
+                td { @for flag in &a.flags { span.flag { (flag.name()) } " " } }
             }
         }
     }

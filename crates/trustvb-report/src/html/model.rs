@@ -30,7 +30,7 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
             (prior(manifest))
             @if let Some(bound) = &bound {
                 h3 { "Convergence" }
-                figure.wide {
+                figure {
                     (PreEscaped(Grid::new("").label("The bound of the full-data fit, sweep by sweep").place(0, 0, bound).render_inline("bound")))
                     figcaption {
                         "The bound of the full-data fit at ω = 1, which never falls; a line per start, the best one in colour."

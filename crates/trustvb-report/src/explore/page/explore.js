@@ -46,7 +46,8 @@ function drawing(svg) {
 /** Sets the state, puts it into the address and asks again. */
 function change(next) {
   state = { ...state, ...next };
-  history.replaceState(null, "", writeState(state, token));
+  const functional = state.functional.length > server.longest ? "" : state.functional;
+  history.replaceState(null, "", writeState({ ...state, functional }, token));
   show();
 }
 
@@ -246,6 +247,9 @@ const pause = (signal) =>
 
 /** What a text means to a table, or what is wrong with it and where. */
 async function check(at, functional, signal) {
+  if (functional.length > server.longest) {
+    return { error: { message: `This quantity has more than ${server.longest} characters.` } };
+  }
   return (await request("/api/check", { table: at, functional }, signal)).json();
 }
 

@@ -131,6 +131,7 @@ fn density_panel(functional: &str, centre: f64, sd: f64) -> DensityPanel {
             bell("anchored", centre + 0.05 * sd, 1.55 * sd),
         ],
         truth: None,
+        x_label: String::new(),
     }
 }
 

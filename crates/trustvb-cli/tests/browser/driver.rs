@@ -185,6 +185,14 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", json!({ "features": features }));
     }
 
+    /// Keeps a picture of the page as it would be printed on A4, and goes back to the screen.
+    pub(crate) fn look_at_paper(&self, path: &Path) {
+        self.look(718, 1000, "light");
+        self.devtools("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+        self.picture(path, true);
+        self.devtools("Emulation.setEmulatedMedia", json!({ "media": "" }));
+    }
+
     /// Keeps a picture of the window, or of the whole page.
     pub(crate) fn picture(&self, path: &Path, whole_page: bool) {
         let taken = self.devtools(

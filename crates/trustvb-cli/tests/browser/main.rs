@@ -174,6 +174,7 @@ fn explore_and_report_end_to_end() {
         let wide = browser.run("return document.documentElement.scrollWidth", json!([]));
         assert!(wide.as_u64().unwrap() <= u64::from(width), "{name} is {wide} pixels wide");
     }
+    browser.look_at_paper(&pictures().join("report-print.png"));
     let csv = browser.run(
         "return decodeURIComponent(document.querySelector('a[download]').href.split(',').slice(1).join(','))",
         json!([]),

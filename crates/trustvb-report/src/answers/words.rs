@@ -115,12 +115,18 @@ pub(crate) fn quantity_in_words(quoted: &Answer, vb: Option<&Answer>) -> String 
         ));
         return text;
     }
-    text.push_str(&format!(
-        ", with a calibrated {level} interval from {} to {} ({}).",
-        show(quoted.lower),
-        show(quoted.upper),
-        quoted.method.name()
-    ));
+    let (lower, upper, method) = (show(quoted.lower), show(quoted.upper), quoted.method.name());
+    let short = quoted.flags.iter().any(|flag| flag.name() == "never-reaches-level");
+    match quoted.coverage.filter(|_| short) {
+        Some(coverage) => text.push_str(&format!(
+            ", with an interval from {lower} to {upper} ({method}) that is estimated to cover only \
+             {}: no ω reaches the {level} asked for.",
+            percent(coverage)
+        )),
+        None => text.push_str(&format!(
+            ", with a calibrated {level} interval from {lower} to {upper} ({method})."
+        )),
+    }
     let own = quoted.flags.iter().any(|flag| flag.name() == "at-omega-1");
     let ratio = vb.map(|vb| width / (vb.upper - vb.lower)).filter(|r| r.is_finite());
     match (own, vb.and_then(|vb| vb.coverage.map(|c| (vb, c))), ratio) {

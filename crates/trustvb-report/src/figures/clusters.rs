@@ -132,8 +132,11 @@ impl ClustersPanel {
 /// Points of a scatter, gathered by colour and opacity, which keeps the file small.
 #[derive(Default)]
 pub(super) struct Dots {
-    groups: Vec<((usize, u32), Vec<(f64, f64)>)>,
+    groups: Vec<(Look, Vec<(f64, f64)>)>,
 }
+
+/// A component, and its probability in tenths.
+type Look = (usize, u32);
 
 impl Dots {
     /// Adds a point of a component, counted from 1, with the probability that it belongs there.

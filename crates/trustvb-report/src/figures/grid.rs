@@ -104,7 +104,7 @@ impl<'a> Grid<'a> {
         self.document(Place::File)
     }
 
-    /// The figure as an element of a page that has [`style_sheet`](super::style_sheet) once for all
+    /// The figure as an element of a page that has [`style_sheet`] once for all
     /// figures. `id` begins the names inside the figure, which a page may hold only once.
     pub fn render_inline(&self, id: &str) -> String {
         let text = self.document(Place::Page);

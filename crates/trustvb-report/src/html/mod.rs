@@ -262,7 +262,7 @@ impl Report<'_> {
                 h2 #quantities-title { "Each quantity" }
                 p.how {
                     "Left: the law of the quantity under VB (ω = 1) and at each method's ω, with the intervals as bars. "
-                    "Right: how often intervals at ω cover the checked value over resamples, with ± 2 Monte-Carlo standard errors; "
+                    "Right: how often intervals at ω cover the checked value over resamples, with ± 2 Monte-Carlo standard errors (analytic computes it without resampling); "
                     "a method chooses the ω at which its curve reaches the level."
                 }
                 @for quantity in self.quantities { (quantity::section(self, quantity)) }

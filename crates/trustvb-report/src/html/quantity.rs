@@ -90,8 +90,8 @@ fn law(answers: &[&Answer]) -> String {
                 })
                 .fold(0.0, f64::max);
             format!(
-                "Its law has no exact form and is drawn from; the Monte-Carlo error of a limit is at \
-                 most {}% of the interval's length.",
+                "Its law has no exact form and is drawn from; the Monte-Carlo standard error \
+                 of a limit is at most {}% of the interval's length.",
                 significant(100.0 * worst, 2)
             )
         }

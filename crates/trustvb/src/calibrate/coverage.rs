@@ -37,8 +37,11 @@ pub(super) enum Target {
 /// cheap; it never changes an answer. Do not use it for another functional or table.
 #[derive(Debug, Default)]
 pub struct Evidence {
-    known: Mutex<BTreeMap<(Design, Target, usize), Arc<[f64]>>>,
+    known: Mutex<Places>,
 }
+
+/// CDF values of replicates, by design, checked value and grid point.
+type Places = BTreeMap<(Design, Target, usize), Arc<[f64]>>;
 
 impl Evidence {
     /// Its size in memory, about.
@@ -47,7 +50,7 @@ impl Evidence {
     }
 
     /// The map holds whole entries only, so a panic elsewhere leaves it as good as before.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(Design, Target, usize), Arc<[f64]>>> {
+    fn lock(&self) -> MutexGuard<'_, Places> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,16 +1,16 @@
 //! Dots with error bars over groups and series, as for the coverage that a study measured.
 
-use crate::category::{CategoryAxis, distinct};
-use crate::coverage::columns_for;
-use crate::grid::Grid;
-use crate::panel::{
+use super::category::{CategoryAxis, distinct};
+use super::coverage::columns_for;
+use super::grid::Grid;
+use super::panel::{
     LegendMark, Margins, Panel, Rect, nothing_to_show, panel_title, ticks_up, title_room, y_axis,
     y_axis_room,
 };
-use crate::scale::Scale;
-use crate::svg::Element;
-use crate::text;
-use crate::theme::{Paint, StyleBook, TICK_SIZE};
+use super::scale::Scale;
+use super::svg::Element;
+use super::text;
+use super::theme::{Paint, StyleBook, TICK_SIZE};
 
 /// One value with its error bar.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::theme::Paint;
+use super::theme::Paint;
 
 /// An SVG element with its attributes and children.
 ///

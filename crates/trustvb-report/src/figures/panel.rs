@@ -1,9 +1,9 @@
 //! What a panel is to the grid that places it, and the axes that panels draw around their data.
 
-use crate::scale::{Scale, Tick};
-use crate::svg::{Element, number};
-use crate::text;
-use crate::theme::{LABEL_SIZE, Marker, PANEL_SIZE, Paint, StyleBook, TICK_SIZE};
+use super::scale::{Scale, Tick};
+use super::svg::{Element, number};
+use super::text;
+use super::theme::{LABEL_SIZE, Marker, PANEL_SIZE, Paint, StyleBook, TICK_SIZE};
 
 /// A rectangle in pixels, y downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -144,7 +144,7 @@ pub(crate) fn y_axis_room(ticks: &[Tick], label: &str) -> f64 {
 }
 
 fn tick_width(ticks: &[Tick]) -> f64 {
-    ticks.iter().map(|t| text::width(&t.label, TICK_SIZE)).fold(0.0, f64::max)
+    text::room(ticks.iter().map(|t| text::width(&t.label, TICK_SIZE)).fold(0.0, f64::max))
 }
 
 /// Draws a horizontal axis along the lower edge, with grid lines.

@@ -1,9 +1,9 @@
 //! The overview of a calibration: clusters on the left, then for each functional its densities and coverage.
 
-use crate::clusters::ClustersPanel;
-use crate::coverage::CoveragePanel;
-use crate::density::DensityPanel;
-use crate::grid::Grid;
+use super::clusters::ClustersPanel;
+use super::coverage::CoveragePanel;
+use super::density::DensityPanel;
+use super::grid::Grid;
 
 /// One functional: how its density changes, and the curve that says by how much it should.
 #[derive(Clone, Debug, Default)]
@@ -31,14 +31,27 @@ impl CalibrationFigure {
     /// The figure as an SVG document.
     pub fn render(&self) -> String {
         let mut grid = Grid::new(&self.title).caption(&self.caption);
-        let mut first = 0;
-        if let Some(clusters) = &self.clusters {
-            // Two rows are about as high as the clusters are wide.
-            grid = grid.place_tall(0, 0, self.rows.len().clamp(1, 2), clusters);
-            first = 1;
-        }
+        let n = self.rows.len();
+        let (beside, first) = match &self.clusters {
+            None => (n, 0),
+            // One or two rows are about as high as the clusters are wide.
+            Some(clusters) if n <= 2 => {
+                grid = grid.place_over(0, 0, (n, 1), clusters);
+                (n, 1)
+            }
+            // More rows flow around them, two to a line, so that no corner stays empty.
+            Some(clusters) => {
+                let beside = if n.is_multiple_of(2) { 2 } else { 3 };
+                grid = grid.place_over(0, 0, (beside, 2), clusters);
+                (beside, 2)
+            }
+        };
         for (i, row) in self.rows.iter().enumerate() {
-            grid = grid.place(i, first, &row.density).place(i, first + 1, &row.coverage);
+            let (line, column) = match i.checked_sub(beside) {
+                None => (i, first),
+                Some(after) => (beside + after / 2, 2 * (after % 2)),
+            };
+            grid = grid.place(line, column, &row.density).place(line, column + 1, &row.coverage);
         }
         grid.render()
     }

@@ -1,9 +1,9 @@
 //! The axis of named groups that dots and boxes share.
 
-use crate::panel::{Rect, x_axis_room, x_label};
-use crate::svg::Element;
-use crate::text;
-use crate::theme::{Paint, TICK_SIZE};
+use super::panel::{Rect, x_axis_room, x_label};
+use super::svg::Element;
+use super::text;
+use super::theme::{Paint, TICK_SIZE};
 
 const LABEL_LINES: usize = 3;
 const LINE: f64 = TICK_SIZE + 2.5;

@@ -26,6 +26,12 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     units * size / 1000.0
 }
 
+/// Room for a text of this width beside a plot, where a browser that has only a wider font than Noto Sans
+/// must not cut it off.
+pub(crate) fn room(width: f64) -> f64 {
+    1.12 * width
+}
+
 /// The text if it fits, otherwise as much of it as fits before an ellipsis.
 pub(crate) fn shorten(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {

@@ -1,14 +1,14 @@
 //! Scatter of two columns coloured by mixture component, with the components' ellipses and centres.
 
-use crate::grid::Grid;
-use crate::panel::{
+use super::grid::Grid;
+use super::panel::{
     LegendMark, Margins, Panel, Rect, clipped, nothing_to_show, overhang, panel_title,
     ticks_across, ticks_up, title_room, x_axis, x_axis_room, y_axis, y_axis_room,
 };
-use crate::scale::Scale;
-use crate::svg::Element;
-use crate::text;
-use crate::theme::{Paint, StyleBook, TICK_SIZE};
+use super::scale::Scale;
+use super::svg::Element;
+use super::text;
+use super::theme::{Paint, StyleBook, TICK_SIZE};
 
 /// Points drawn at most; the eye sees no more, and a larger file is slow to open.
 const MOST_POINTS: usize = 5_000;
@@ -41,7 +41,7 @@ pub struct ClusterEllipse {
 
 impl ClusterEllipse {
     /// Points on the contour, or `None` if the covariance is not one or the level not in (0, 1).
-    fn outline(&self) -> Option<Vec<(f64, f64)>> {
+    pub(super) fn outline(&self) -> Option<Vec<(f64, f64)>> {
         const CORNERS: usize = 96;
         let [[a, b], [c, d]] = self.covariance;
         let b = (b + c) / 2.0;
@@ -107,19 +107,8 @@ impl ClustersPanel {
         (Scale::linear_over(x, 0.03), Scale::linear_over(y, 0.03))
     }
 
-    /// The points to draw: all of them, or a subset that depends on nothing but their number.
-    ///
-    /// Rows are ranked by a hash of their position, because every n-th row of a file that was
-    /// sorted or collected in turns would not be a fair picture.
     fn drawn(&self) -> Vec<&ClusterPoint> {
-        let n = self.points.len();
-        if n <= MOST_POINTS {
-            return self.points.iter().collect();
-        }
-        let mut ranked: Vec<(u64, usize)> = (0..n).map(|i| (mix(i as u64), i)).collect();
-        ranked.select_nth_unstable(MOST_POINTS);
-        let mut kept: Vec<usize> = ranked[..MOST_POINTS].iter().map(|(_, i)| *i).collect();
-        kept.sort_unstable();
+        let kept = spread_sample(self.points.len(), MOST_POINTS);
         kept.into_iter().map(|i| &self.points[i]).collect()
     }
 
@@ -131,25 +120,61 @@ impl ClustersPanel {
     fn draw_points(&self, inside: &mut Element, x: &Scale, y: &Scale) {
         let drawn = self.drawn();
         let (radius, strength) = if self.crowded() { (1.8, 0.4) } else { (2.6, 0.75) };
-        // One group per colour and opacity keeps the file small.
-        let mut groups: Vec<((usize, u32), Element)> = Vec::new();
+        let mut dots = Dots::default();
         for point in drawn {
             let (Some(px), Some(py)) = (x.position(point.x), y.position(point.y)) else { continue };
-            let responsibility = point.responsibility.clamp(0.0, 1.0);
-            let responsibility = if responsibility.is_nan() { 0.0 } else { responsibility };
-            let tenth = (responsibility * 10.0).round() as u32;
-            let key = (point.component, tenth);
-            let found = groups.iter().position(|(known, _)| *known == key);
-            let index = found.unwrap_or_else(|| {
-                let opacity = 0.12 + (strength - 0.12) * f64::from(tenth) / 10.0;
-                let paint = Paint::component(point.component.saturating_sub(1));
-                groups.push((key, Element::group().fill(paint).num("fill-opacity", opacity)));
-                groups.len() - 1
-            });
-            groups[index].1.push(Element::circle(px, py, radius));
+            dots.add(point.component, point.responsibility, px, py);
         }
-        groups.into_iter().for_each(|(_, group)| inside.push(group));
+        dots.draw(inside, radius, strength);
     }
+}
+
+/// Points of a scatter, gathered by colour and opacity, which keeps the file small.
+#[derive(Default)]
+pub(super) struct Dots {
+    groups: Vec<(Look, Vec<(f64, f64)>)>,
+}
+
+/// A component, and its probability in tenths.
+type Look = (usize, u32);
+
+impl Dots {
+    /// Adds a point of a component, counted from 1, with the probability that it belongs there.
+    pub(super) fn add(&mut self, component: usize, responsibility: f64, x: f64, y: f64) {
+        let responsibility = responsibility.clamp(0.0, 1.0);
+        let responsibility = if responsibility.is_nan() { 0.0 } else { responsibility };
+        let key = (component, (responsibility * 10.0).round() as u32);
+        match self.groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, points)) => points.push((x, y)),
+            None => self.groups.push((key, vec![(x, y)])),
+        }
+    }
+
+    /// Draws them, the certain ones with opacity `strength`.
+    pub(super) fn draw(self, inside: &mut Element, radius: f64, strength: f64) {
+        for ((component, tenth), points) in self.groups {
+            let opacity = 0.12 + (strength - 0.12) * f64::from(tenth) / 10.0;
+            let paint = Paint::component(component.saturating_sub(1));
+            let mut group = Element::group().fill(paint).num("fill-opacity", opacity);
+            points.into_iter().for_each(|(x, y)| group.push(Element::circle(x, y, radius)));
+            inside.push(group);
+        }
+    }
+}
+
+/// At most `most` of `n` rows, in order: all of them, or a choice that depends on `n` alone.
+///
+/// Rows are ranked by a hash of their position, because every n-th row of a file that was sorted or
+/// collected in turns would not be a fair picture.
+pub(super) fn spread_sample(n: usize, most: usize) -> Vec<usize> {
+    if n <= most {
+        return (0..n).collect();
+    }
+    let mut ranked: Vec<(u64, usize)> = (0..n).map(|i| (mix(i as u64), i)).collect();
+    ranked.select_nth_unstable(most);
+    let mut kept: Vec<usize> = ranked[..most].iter().map(|(_, i)| *i).collect();
+    kept.sort_unstable();
+    kept
 }
 
 /// The finalizer of SplitMix64: a fixed shuffle of the integers.

@@ -1,15 +1,15 @@
 //! Puts panels into rows and columns with aligned plotting areas, one legend, a title and a caption.
 
-use crate::panel::{LegendMark, Margins, Panel, Rect};
-use crate::svg::Element;
-use crate::text;
-use crate::theme::{FONT_FAMILY, LABEL_SIZE, Paint, StyleBook, TICK_SIZE, TITLE_SIZE, style_sheet};
+use super::legend;
+use super::panel::{LegendMark, Margins, Panel, Rect};
+use super::svg::Element;
+use super::text;
+use super::theme::{FONT_FAMILY, LABEL_SIZE, Paint, StyleBook, TICK_SIZE, TITLE_SIZE, style_sheet};
+use std::ops::Range;
 
 const PADDING: f64 = 16.0;
 const COLUMN_GAP: f64 = 20.0;
 const ROW_GAP: f64 = 14.0;
-const LEGEND_LINE: f64 = 20.0;
-const LEGEND_MARK: f64 = 26.0;
 const LEAST_WIDTH: f64 = 340.0;
 
 /// A figure made of panels.
@@ -23,7 +23,9 @@ const LEAST_WIDTH: f64 = 340.0;
 /// ```
 pub struct Grid<'a> {
     title: String,
+    label: String,
     caption: String,
+    legend: bool,
     cells: Vec<Cell<'a>>,
 }
 
@@ -32,12 +34,36 @@ struct Cell<'a> {
     row: usize,
     column: usize,
     row_span: usize,
+    column_span: usize,
+}
+
+impl Cell<'_> {
+    fn rows(&self) -> Range<usize> {
+        self.row..self.row + self.row_span
+    }
+
+    fn columns(&self) -> Range<usize> {
+        self.column..self.column + self.column_span
+    }
 }
 
 impl<'a> Grid<'a> {
     /// An empty figure; an empty title takes no room.
     pub fn new(title: impl Into<String>) -> Self {
-        Grid { title: title.into(), caption: String::new(), cells: Vec::new() }
+        let (label, caption) = (String::new(), String::new());
+        Grid { title: title.into(), label, caption, legend: true, cells: Vec::new() }
+    }
+
+    /// Names the figure for those who cannot see it, where its title is not the name.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Leaves the legend out, where [`render_legend`](super::render_legend) stands beside several figures.
+    pub fn without_legend(mut self) -> Self {
+        self.legend = false;
+        self
     }
 
     /// Sets the text under the figure, to which panels may add their notes.
@@ -48,18 +74,19 @@ impl<'a> Grid<'a> {
 
     /// Puts a panel at a row and a column, both counted from 0.
     pub fn place(self, row: usize, column: usize, panel: &'a dyn Panel) -> Self {
-        self.place_tall(row, column, 1, panel)
+        self.place_over(row, column, (1, 1), panel)
     }
 
-    /// Puts a panel over `row_span` rows.
-    pub fn place_tall(
+    /// Puts a panel over several rows and columns.
+    pub fn place_over(
         mut self,
         row: usize,
         column: usize,
-        row_span: usize,
+        (rows, columns): (usize, usize),
         panel: &'a dyn Panel,
     ) -> Self {
-        self.cells.push(Cell { panel, row, column, row_span: row_span.max(1) });
+        let (row_span, column_span) = (rows.max(1), columns.max(1));
+        self.cells.push(Cell { panel, row, column, row_span, column_span });
         self
     }
 
@@ -74,6 +101,19 @@ impl<'a> Grid<'a> {
 
     /// The figure as an SVG document.
     pub fn render(&self) -> String {
+        self.document(Place::File)
+    }
+
+    /// The figure as an element of a page that has [`style_sheet`] once for all
+    /// figures. `id` begins the names inside the figure, which a page may hold only once.
+    pub fn render_inline(&self, id: &str) -> String {
+        let text = self.document(Place::Page);
+        // No text can hold these: a quotation mark in it is escaped.
+        text.replace("id=\"tvb-clip-", &format!("id=\"{id}-clip-"))
+            .replace("clip-path=\"url(#tvb-clip-", &format!("clip-path=\"url(#{id}-clip-"))
+    }
+
+    fn document(&self, place: Place) -> String {
         let styles = StyleBook::new(self.cells.iter().flat_map(|cell| cell.panel.series()));
         let layout = Layout::of(&self.cells);
         let width = layout.width.max(LEAST_WIDTH);
@@ -109,12 +149,20 @@ impl<'a> Grid<'a> {
             y += TICK_SIZE + 3.5;
             body.push(Element::text(PADDING, y, TICK_SIZE, line).fill(Paint::Muted));
         }
-        self.document(width, (y + PADDING).ceil(), &caption, body)
+        let size = (width.ceil(), (y + PADDING).ceil());
+        self.element(place, size, &caption, body).write()
     }
 
-    fn document(&self, width: f64, height: f64, caption: &str, body: Element) -> String {
-        let width = width.ceil();
-        let title = if self.title.is_empty() { "trustvb figure" } else { &self.title };
+    fn element(
+        &self,
+        place: Place,
+        (width, height): (f64, f64),
+        caption: &str,
+        body: Element,
+    ) -> Element {
+        let names = [&self.label, &self.title];
+        let title = names.into_iter().find(|name| !name.is_empty());
+        let title = title.map_or("trustvb figure", String::as_str);
         let mut description: Vec<String> = self.cells.iter().map(|c| c.panel.describe()).collect();
         description.push(caption.to_string());
         description.retain(|sentence| !sentence.is_empty());
@@ -127,11 +175,14 @@ impl<'a> Grid<'a> {
             .attr("viewBox", format!("0 0 {width} {height}"))
             .attr("font-family", FONT_FAMILY)
             .child(Element::new("title").content(title))
-            .child(Element::new("desc").content(description.join(" ")))
-            .child(style_sheet())
-            .child(Element::rect(0.0, 0.0, width, height).fill(Paint::Background))
-            .child(body);
-        svg.write()
+            .child(Element::new("desc").content(description.join(" ")));
+        let svg = match place {
+            Place::File => svg
+                .child(Element::new("style").content(style_sheet()))
+                .child(Element::rect(0.0, 0.0, width, height).fill(Paint::Background)),
+            Place::Page => svg,
+        };
+        svg.child(body)
     }
 
     fn full_caption(&self) -> String {
@@ -144,69 +195,24 @@ impl<'a> Grid<'a> {
 
     /// Draws the legend from `top` downwards and returns the height it took.
     fn draw_legend(&self, body: &mut Element, styles: &StyleBook, room: f64, top: f64) -> f64 {
-        if styles.entries().is_empty() {
+        if styles.entries().is_empty() || !self.legend {
             return 6.0;
         }
-        let names: Vec<String> = styles
-            .entries()
-            .iter()
-            .map(|(name, _)| text::shorten(name, LABEL_SIZE, room - LEGEND_MARK - 8.0))
-            .collect();
-        let widths: Vec<f64> = names
-            .iter()
-            .map(|name| LEGEND_MARK + 7.0 + text::width(name, LABEL_SIZE) + 18.0)
-            .collect();
-        let places = flow(&widths, room + 18.0);
-        let lines = places.last().map_or(0, |(_, line)| line + 1);
-        for (i, (name, style)) in styles.entries().iter().enumerate() {
-            let (x, line) = places[i];
-            let (x, y) = (PADDING + x, top + 12.0 + line as f64 * LEGEND_LINE);
-            let mark = self
-                .cells
-                .iter()
-                .find(|cell| cell.panel.series().contains(name))
-                .map_or(LegendMark::Line, |cell| cell.panel.legend_mark());
-            let (left, right, middle) = (x, x + LEGEND_MARK, x + LEGEND_MARK / 2.0);
-            match mark {
-                LegendMark::Line => {
-                    let line = Element::line(left, y, right, y).stroke(style.paint, 2.2);
-                    body.push(line.dash(style.dash));
-                    body.push(style.marker.draw(middle, y, 3.4, style.paint));
-                }
-                LegendMark::Marker => {
-                    body.push(
-                        Element::line(left + 3.0, y, right - 3.0, y).stroke(style.paint, 1.6),
-                    );
-                    body.push(style.marker.draw(middle, y, 3.8, style.paint));
-                }
-                LegendMark::Box => {
-                    let swatch = Element::rect(middle - 7.0, y - 5.0, 14.0, 10.0).fill(style.paint);
-                    body.push(swatch.attr("fill-opacity", "0.35").stroke(style.paint, 1.4));
-                }
-            }
-            let label =
-                Element::text(right + 7.0, y + LABEL_SIZE * 0.36, LABEL_SIZE, names[i].clone());
-            body.push(label.fill(Paint::Text));
-        }
-        lines as f64 * LEGEND_LINE + 8.0
+        let mark = |name: &String| {
+            let shown = self.cells.iter().find(|cell| cell.panel.series().contains(name));
+            shown.map_or(LegendMark::Line, |cell| cell.panel.legend_mark())
+        };
+        legend::draw(body, styles, &mark, (PADDING, top), room)
     }
 }
 
-/// Places items of the given widths from left to right, starting a new line when one is full.
-pub(crate) fn flow(widths: &[f64], room: f64) -> Vec<(f64, usize)> {
-    let (mut x, mut line) = (0.0, 0);
-    widths
-        .iter()
-        .map(|width| {
-            if x > 0.0 && x + width > room {
-                x = 0.0;
-                line += 1;
-            }
-            let place = (x, line);
-            x += width;
-            place
-        })
-        .collect()
+/// Where a figure will stand.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Alone: it brings its style sheet and background.
+    File,
+    /// In a page that has both.
+    Page,
 }
 
 struct Layout {
@@ -220,34 +226,36 @@ struct Layout {
 
 impl Layout {
     fn of(cells: &[Cell]) -> Self {
-        let n_columns = cells.iter().map(|c| c.column + 1).max().unwrap_or(0);
-        let n_rows = cells.iter().map(|c| c.row + c.row_span).max().unwrap_or(0);
+        let n_columns = cells.iter().map(|c| c.columns().end).max().unwrap_or(0);
+        let n_rows = cells.iter().map(|c| c.rows().end).max().unwrap_or(0);
         let mut widths = vec![0.0f64; n_columns];
         let mut heights = vec![0.0f64; n_rows];
         for cell in cells {
             let (width, height) = cell.panel.size();
-            widths[cell.column] = widths[cell.column].max(width);
-            let share = if cell.row_span == 1 { height } else { 0.0 };
-            heights[cell.row] = heights[cell.row].max(share);
-        }
-        for cell in cells.iter().filter(|cell| cell.row_span > 1) {
-            let rows = cell.row..cell.row + cell.row_span;
-            let missing = cell.panel.size().1 - heights[rows.clone()].iter().sum::<f64>();
-            for row in rows {
-                heights[row] += missing.max(0.0) / cell.row_span as f64;
+            if cell.column_span == 1 {
+                widths[cell.column] = widths[cell.column].max(width);
             }
+            if cell.row_span == 1 {
+                heights[cell.row] = heights[cell.row].max(height);
+            }
+        }
+        for cell in cells {
+            let (width, height) = cell.panel.size();
+            stretch(&mut widths[cell.columns()], width);
+            stretch(&mut heights[cell.rows()], height);
         }
         let mut around_columns = vec![Margins::default(); n_columns];
         let mut around_rows = vec![Margins::default(); n_rows];
         for cell in cells {
-            let last = cell.row + cell.row_span - 1;
-            let height = heights[cell.row..=last].iter().sum();
-            let margins = cell.panel.margins(widths[cell.column], height);
-            let column = &mut around_columns[cell.column];
-            column.left = column.left.max(margins.left);
-            column.right = column.right.max(margins.right);
-            around_rows[cell.row].top = around_rows[cell.row].top.max(margins.top);
-            around_rows[last].bottom = around_rows[last].bottom.max(margins.bottom);
+            let (last_row, last_column) = (cell.rows().end - 1, cell.columns().end - 1);
+            let width = widths[cell.columns()].iter().sum();
+            let height = heights[cell.rows()].iter().sum();
+            let margins = cell.panel.margins(width, height);
+            let widest = |side: &mut f64, needed: f64| *side = side.max(needed);
+            widest(&mut around_columns[cell.column].left, margins.left);
+            widest(&mut around_columns[last_column].right, margins.right);
+            widest(&mut around_rows[cell.row].top, margins.top);
+            widest(&mut around_rows[last_row].bottom, margins.bottom);
         }
         let mut x = PADDING;
         let mut columns = Vec::new();
@@ -271,9 +279,18 @@ impl Layout {
     }
 
     fn plot(&self, cell: &Cell, indent: f64, top: f64) -> Rect {
-        let (x, width) = self.columns[cell.column];
+        let (x, _) = self.columns[cell.column];
+        let (last_x, last_width) = self.columns[cell.columns().end - 1];
         let (y, _) = self.rows[cell.row];
-        let (last_y, last_height) = self.rows[cell.row + cell.row_span - 1];
-        Rect { x: x + indent, y: y + top, width, height: last_y + last_height - y }
+        let (last_y, last_height) = self.rows[cell.rows().end - 1];
+        let (width, height) = (last_x + last_width - x, last_y + last_height - y);
+        Rect { x: x + indent, y: y + top, width, height }
     }
+}
+
+/// Makes rows or columns longer, all by the same, until together they have the length needed.
+fn stretch(lengths: &mut [f64], needed: f64) {
+    let missing = needed - lengths.iter().sum::<f64>();
+    let share = missing.max(0.0) / lengths.len() as f64;
+    lengths.iter_mut().for_each(|length| *length += share);
 }

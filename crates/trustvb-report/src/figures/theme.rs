@@ -1,6 +1,6 @@
 //! How figures look: colour-blind safe colours for light and dark pages, sizes of type, a style per method.
 
-use crate::svg::Element;
+use super::svg::Element;
 
 /// The font stack; PNG export has the first one built in.
 pub(crate) const FONT_FAMILY: &str =
@@ -118,12 +118,12 @@ impl Paint {
     }
 }
 
-/// The style sheet put into every figure.
+/// The style sheet of all figures: put into every saved one, and once into a page with inline ones.
 ///
 /// Shapes carry their light colours as attributes. Renderers that skip at-rules (resvg does) stop
 /// there; browsers go on to the CSS variables `--tvb-…`, which follow the reader's colour scheme
 /// and which a page may set itself with a rule on `svg.tvb` of higher specificity.
-pub(crate) fn style_sheet() -> Element {
+pub fn style_sheet() -> String {
     let variables = |dark: bool| -> String {
         PAINTS
             .iter()
@@ -139,11 +139,11 @@ pub(crate) fn style_sheet() -> Element {
             )
         })
         .collect();
-    Element::new("style").content(format!(
-        "@media all{{svg.tvb{{{}}}{classes}}}@media (prefers-color-scheme:dark){{svg.tvb{{{}}}}}",
+    format!(
+        "@media all{{svg.tvb{{{}}}{classes}}}@media screen and (prefers-color-scheme:dark){{svg.tvb{{{}}}}}",
         variables(false),
         variables(true)
-    ))
+    )
 }
 
 /// The shape that marks a value of a series, so that colour is not the only difference.

@@ -1,14 +1,14 @@
 //! Intervals of many quantities by several methods, row by row, with their numbers at the side.
 
-use crate::grid::Grid;
-use crate::panel::{
+use super::grid::Grid;
+use super::panel::{
     LegendMark, Margins, Panel, Rect, interval_bar, nothing_to_show, overhang, panel_title,
     ticks_across, title_room, x_axis, x_axis_room,
 };
-use crate::scale::Scale;
-use crate::svg::Element;
-use crate::text;
-use crate::theme::{LABEL_SIZE, Paint, StyleBook, TICK_SIZE};
+use super::scale::Scale;
+use super::svg::Element;
+use super::text;
+use super::theme::{LABEL_SIZE, Paint, StyleBook, TICK_SIZE};
 
 const LINE: f64 = 15.0;
 const PAD: f64 = 9.0;
@@ -132,9 +132,9 @@ impl Panel for ForestPanel {
         let right = widest(TICK_SIZE, &mut self.quantities.iter().flat_map(|q| q.numbers()));
         Margins {
             top: title_room(&self.title),
-            right: (right + 12.0).max(overhang(&self.scale(), width)),
+            right: (text::room(right) + 12.0).max(overhang(&self.scale(), width)),
             bottom: x_axis_room(&self.x_label),
-            left: left.min(MOST_LABEL) + 12.0,
+            left: text::room(left.min(MOST_LABEL)) + 12.0,
         }
     }
 

@@ -1,14 +1,15 @@
 //! Coverage against ω: one line per method with its Monte-Carlo band, the nominal level and the chosen ω.
 
-use crate::grid::{Grid, flow};
-use crate::panel::{
+use super::grid::Grid;
+use super::legend::flow;
+use super::panel::{
     Margins, Panel, Rect, clipped, edged_marker, nothing_to_show, panel_title, runs, ticks_across,
     ticks_up, title_room, x_axis, x_axis_room, y_axis, y_axis_room,
 };
-use crate::scale::{Scale, extent};
-use crate::svg::Element;
-use crate::text;
-use crate::theme::{Paint, StyleBook, TICK_SIZE};
+use super::scale::{Scale, extent};
+use super::svg::Element;
+use super::text;
+use super::theme::{Paint, StyleBook, TICK_SIZE};
 
 const X_LABEL: &str = "ω";
 const Y_LABEL: &str = "coverage";

@@ -1,6 +1,6 @@
 //! Axes as numbers: from data to pixels on a linear or logarithmic scale, with ticks at round values.
 
-use crate::text::with_minus;
+use super::text::with_minus;
 
 /// Values beyond this are drawn at it: a span must not overflow.
 const LARGEST: f64 = 1e300;

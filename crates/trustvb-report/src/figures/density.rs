@@ -1,15 +1,15 @@
 //! Densities of a functional, one per method, with the methods' intervals as bars under the curves.
 
-use crate::coverage::columns_for;
-use crate::grid::Grid;
-use crate::panel::{
+use super::coverage::columns_for;
+use super::grid::Grid;
+use super::panel::{
     Margins, Panel, Rect, clipped, interval_bar, nothing_to_show, overhang, panel_title, runs,
     ticks_across, title_room, x_axis, x_axis_room, y_label,
 };
-use crate::scale::{Scale, extent};
-use crate::svg::Element;
-use crate::text;
-use crate::theme::{LABEL_SIZE, Paint, StyleBook};
+use super::scale::{Scale, extent};
+use super::svg::Element;
+use super::text;
+use super::theme::{LABEL_SIZE, Paint, StyleBook};
 
 const BAR_STEP: f64 = 12.0;
 
@@ -39,6 +39,8 @@ pub struct DensityPanel {
     pub curves: Vec<DensityCurve>,
     /// A known true value, drawn as a vertical line.
     pub truth: Option<f64>,
+    /// The axis' title, such as the unit; may be empty.
+    pub x_label: String,
 }
 
 /// Densities of several functionals, a panel each.
@@ -100,7 +102,7 @@ impl Panel for DensityPanel {
         Margins {
             top: title_room(&self.functional),
             right: overhang(&self.x_scale(), width),
-            bottom: x_axis_room(""),
+            bottom: x_axis_room(&self.x_label),
             left: LABEL_SIZE + 10.0,
         }
     }
@@ -121,7 +123,7 @@ impl Panel for DensityPanel {
         let y = Scale::linear(0.0, highest * 1.06).onto(base, plot.y);
 
         let mut group = Element::group();
-        x_axis(&mut group, plot, &x, &ticks_across(&x, plot.width), "");
+        x_axis(&mut group, plot, &x, &ticks_across(&x, plot.width), &self.x_label);
         y_label(&mut group, Rect { height: base - plot.y, ..plot }, "density", 0.0);
         group.push(Element::line(plot.x, base, plot.right(), base).stroke(Paint::Axis, 0.75));
         group.push_some(panel_title(plot, &self.functional, 8.0));

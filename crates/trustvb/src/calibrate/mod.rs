@@ -113,6 +113,11 @@ impl Method {
         }
     }
 
+    /// Whether it chooses an ω: `vb` stays at 1, and `bootstrap` has none.
+    pub fn chooses_omega(self) -> bool {
+        !matches!(self, Method::Vb | Method::Bootstrap)
+    }
+
     /// Whether it looks at fits of the table below ω = 1.
     pub fn needs_grid(self) -> bool {
         matches!(self, Method::Tvb | Method::Gpc | Method::Anchored)

@@ -67,6 +67,6 @@ impl StudyMethod {
 
     /// Whether it chooses an ω.
     pub fn chooses_omega(self) -> bool {
-        !matches!(self, StudyMethod::Vb | StudyMethod::Bootstrap)
+        self.method().chooses_omega()
     }
 }

@@ -3,6 +3,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its user")]
 
 mod bench;
+mod bench_explore;
+mod browser;
 mod command;
 mod fixtures;
 mod python;
@@ -14,11 +16,13 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test [--quick]  format, lints, tests, documentation, the Python package and the README's
-                  commands; --quick leaves out the last three
+  test [--quick]  format, lints, tests, documentation, the Python package, browser tests (installs
+                  Chromium if it is missing) and the README's commands; --quick leaves out the
+                  last four
   python          the Python package alone: installed into an environment of its own, lints, tests
   bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
-  fixtures        write the test fixtures that need Python again";
+  fixtures        write the test fixtures that need Python again
+  pictures        write the README's pictures of report and explorer again (needs Chromium)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +33,7 @@ fn main() -> ExitCode {
         ["python"] => python::test(),
         ["bench"] => bench::run(),
         ["fixtures"] => fixtures::run(),
+        ["pictures"] => browser::pictures(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

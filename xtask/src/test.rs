@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change is accepted.
 
 use crate::command::{cargo, run as run_command, text};
-use crate::{python, readme};
+use crate::{browser, python, readme};
 use std::process::Command;
 use std::time::Instant;
 
@@ -14,6 +14,7 @@ pub(crate) fn run(quick: bool) -> Result<(), String> {
     }
     if !quick {
         step(&mut steps, "the Python package", python::test)?;
+        step(&mut steps, "report and explorer in a browser", browser::test)?;
         step(&mut steps, "the README's commands", readme::run)?;
     }
     println!("xtask test: {steps} steps passed");

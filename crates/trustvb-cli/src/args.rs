@@ -1,6 +1,7 @@
 //! The command line as it is written; what it means is decided in `input` and the commands.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Variational Bayes with intervals whose coverage can be believed.
@@ -28,6 +29,18 @@ pub(crate) enum Command {
     /// Calibrated intervals from a saved table
     #[command(after_help = INTERVAL_EXAMPLES)]
     Interval(IntervalArgs),
+    /// A table's answers as one HTML file to hand on
+    ///
+    /// The file needs no network and nothing beside it: the answer in words, intervals, evidence,
+    /// warnings, data, model, settings, and the commands that make it again.
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+    /// Ask tables in the browser
+    ///
+    /// Serves a page on this machine and opens it: type a quantity, move the level, choose methods,
+    /// and export what you keep. The address is printed; Ctrl-C ends it.
+    #[command(after_help = EXPLORE_EXAMPLES)]
+    Explore(ExploreArgs),
     /// Build, inspect and merge tables on disk
     Table(TableArgs),
     /// Data sets with known truth
@@ -54,6 +67,17 @@ const FIT_EXAMPLES: &str = "Examples:
 const INTERVAL_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
   trustvb interval faithful.tvb 'logit(pi[1])' --level 0.9";
+
+const REPORT_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb report faithful.tvb -o report.html
+  trustvb report faithful.tvb 'pi[1]' 'mu[1,waiting] - mu[2,waiting]' --level 0.9 -o difference.html";
+
+const EXPLORE_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb explore faithful.tvb
+  trustvb table build -o three.tvb -k 3 --grid 50 -B 100
+  trustvb explore faithful.tvb three.tvb --no-browser";
 
 const BUILD_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
@@ -250,7 +274,7 @@ pub(crate) struct GridArgs {
 
 /// What to ask.
 #[derive(Debug, Args)]
-pub(crate) struct QuestionArgs {
+pub(crate) struct AskArgs {
     /// Level of the intervals; may be repeated [default: 0.95]
     #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true)]
     pub(crate) level: Vec<f64>,
@@ -261,6 +285,13 @@ pub(crate) struct QuestionArgs {
     /// Draws behind each law that has no exact form
     #[arg(long, default_value_t = 500, value_name = "N", value_parser = positive)]
     pub(crate) draws: usize,
+}
+
+/// What to ask, and a picture of the answer.
+#[derive(Debug, Args)]
+pub(crate) struct QuestionArgs {
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     /// Draw densities and coverage curves to a file, .svg or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
@@ -298,6 +329,49 @@ pub(crate) struct IntervalArgs {
     pub(crate) question: QuestionArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// A table made by `trustvb table build` or `calibrate --save`
+    pub(crate) table: PathBuf,
+    /// Quantities [default: every weight and mean]
+    #[arg(value_name = "H")]
+    pub(crate) functionals: Vec<String>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE.html")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) question: AskArgs,
+    /// No progress and no remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExploreArgs {
+    /// Tables made by `trustvb table build` or `calibrate --save`; several are shown side by side
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) tables: Vec<PathBuf>,
+    /// The port [default: any that is free]
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// Do not open a browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// The address to listen on. Elsewhere than on this machine, the page needs the token that is
+    /// part of the printed address; the connection is not encrypted
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    /// Demand a token on this machine too, as where others can log in
+    #[arg(long)]
+    pub(crate) token: bool,
+    /// Draws behind each law that has no exact form
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = positive)]
+    pub(crate) draws: usize,
+    /// No remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,6 @@
 //! From the command line to data, model and settings.
 
-use crate::args::{
-    GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, QuestionArgs, UpdateName,
-};
+use crate::args::{AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, UpdateName};
 use crate::failure::Failure;
 use crate::progress;
 use serde::de::DeserializeOwned;
@@ -234,7 +232,7 @@ pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>,
 }
 
 /// Levels asked for, 0.95 otherwise.
-pub(crate) fn levels(args: &QuestionArgs) -> Vec<f64> {
+pub(crate) fn levels(args: &AskArgs) -> Vec<f64> {
     if args.level.is_empty() { vec![0.95] } else { args.level.clone() }
 }
 

@@ -38,6 +38,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Fit(args) => commands::fit::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
         Command::Interval(args) => commands::interval::run(&args),
+        Command::Explore(args) => commands::explore::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Table(args) => commands::table::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Study(args) => commands::study::run(&args),

@@ -296,3 +296,28 @@ fn tables_that_cannot_be_used() {
     assert_eq!(scratch.read("foreign/notes.txt"), "mine");
     assert_eq!(scratch.read("good.csv"), GOOD);
 }
+
+#[test]
+fn reports_and_explorers_that_cannot_be_made() {
+    let scratch = with_data();
+    scratch.ok(&["table", "build", "-o", "small.tvb", "--grid", "3", "-B", "30"]);
+    fs::create_dir(scratch.path("folder")).expect("a folder can be made");
+    insta::assert_snapshot!(report(
+        &scratch,
+        &[
+            &["report", "small.tvb"],
+            &["report", "missing.tvb", "-o", "r.html"],
+            &["report", "good.csv", "-o", "r.html"],
+            &["report", "small.tvb", "pi[3]", "-o", "r.html"],
+            &["report", "small.tvb", "pi[1]", "--method", "tbv", "-o", "r.html"],
+            &["report", "small.tvb", "-o", "no/such/r.html"],
+            &["report", "small.tvb", "-o", "folder"],
+            &["explore"],
+            &["explore", "missing.tvb"],
+            &["explore", "small.tvb", "good.csv"],
+            &["explore", "small.tvb", "--port", "70000"],
+            &["explore", "small.tvb", "--bind", "nowhere"],
+        ],
+    ));
+    assert!(!scratch.path("r.html").exists());
+}

@@ -1,16 +1,26 @@
 //! Every command's help has examples, and every example works as it is printed.
 
 mod common;
+#[path = "common/server.rs"]
+mod server;
 
 use common::Scratch;
+use server::Server;
 
-const COMMANDS: [&[&str]; 6] = [
+const COMMANDS: [&[&str]; 13] = [
     &["calibrate"],
     &["fit"],
     &["interval"],
+    &["report"],
+    &["explore"],
     &["table", "build"],
     &["table", "info"],
     &["table", "merge"],
+    &["simulate", "gmm"],
+    &["simulate", "bmlr"],
+    &["simulate", "study"],
+    &["study"],
+    &["study", "merge"],
 ];
 
 /// The lines under `Examples:`, without the indent.
@@ -60,6 +70,15 @@ fn every_example_in_the_help_works() {
         for line in lines {
             let words = words(&line);
             assert_eq!(words[0], "trustvb", "{line}");
+            if words[1] == "explore" {
+                // It would serve for ever.
+                let tables: Vec<&str> = words[2..].iter().map(String::as_str).collect();
+                let tables: Vec<&str> =
+                    tables.into_iter().filter(|word| *word != "--no-browser").collect();
+                let server = Server::start(&scratch, &tables);
+                assert_eq!(server.request("GET /api/tables", &[], "").0, 200, "{line}");
+                continue;
+            }
             let run = scratch.run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
             assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
         }
@@ -70,7 +89,9 @@ fn every_example_in_the_help_works() {
 fn help_fits_a_terminal_and_names_every_command() {
     let scratch = Scratch::new();
     let help = scratch.ok(&["--help"]).stdout;
-    for name in ["calibrate", "fit", "interval", "table"] {
+    let commands =
+        ["calibrate", "fit", "interval", "report", "explore", "table", "simulate", "study"];
+    for name in commands {
         assert!(help.contains(&format!("\n  {name} ")), "{name} is not in the help");
     }
     for command in COMMANDS {

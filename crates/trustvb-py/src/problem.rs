@@ -88,7 +88,7 @@ impl Problem {
         Problem::new(spec, ModelData::Groups(data))
     }
 
-    /// From all columns that [`Problem::columns`] gives, for unpickling.
+    /// From the columns that `__reduce__` gives, for unpickling.
     #[staticmethod]
     fn from_columns(
         names: Vec<String>,

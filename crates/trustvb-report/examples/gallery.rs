@@ -29,6 +29,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("clusters", clusters().render()),
         ("clusters-many", clusters_many().render()),
         ("calibration", calibration().render()),
+        ("calibration-two", calibration_of(2).render()),
+        ("calibration-six", calibration_of(6).render()),
+        ("matrix", matrix().render()),
+        ("bound", bound().render()),
+        ("omega", omega().render()),
+        ("forest-many", forest_many().render()),
         ("forest", forest().render()),
         ("dots", dots().render()),
         ("boxes", boxes().render()),
@@ -125,6 +131,7 @@ fn density_panel(functional: &str, centre: f64, sd: f64) -> DensityPanel {
             bell("anchored", centre + 0.05 * sd, 1.55 * sd),
         ],
         truth: None,
+        x_label: String::new(),
     }
 }
 
@@ -214,6 +221,106 @@ fn calibration() -> CalibrationFigure {
             row("mu[2,waiting]", 54.6, 0.61, 0.8),
         ],
     }
+}
+
+fn calibration_of(n: usize) -> CalibrationFigure {
+    let mut figure = calibration();
+    let rows = figure.rows.clone();
+    figure.rows = rows.into_iter().cycle().take(n).collect();
+    figure
+}
+
+/// Three components in four columns.
+fn matrix() -> ScatterMatrixFigure {
+    let mut noise = Noise(3);
+    let centres = [[5.0, 3.4, 1.5, 0.2], [5.9, 2.8, 4.3, 1.3], [6.6, 3.0, 5.6, 2.0]];
+    let spread = [0.45, 0.32, 0.4, 0.22];
+    let mut columns = vec![Vec::new(); 4];
+    let mut component = Vec::new();
+    for i in 0..450 {
+        let k = i % 3;
+        let shared = noise.normal();
+        for (j, column) in columns.iter_mut().enumerate() {
+            let own = noise.normal();
+            column.push(centres[k][j] + spread[j] * (0.6 * shared + 0.8 * own));
+        }
+        component.push(k + 1);
+    }
+    let covariance = (0..4)
+        .map(|i| {
+            let entry = |j: usize| if i == j { 1.0 } else { 0.36 } * spread[i] * spread[j];
+            (0..4).map(entry).collect()
+        })
+        .collect::<Vec<Vec<f64>>>();
+    ScatterMatrixFigure {
+        title: "Three components in four columns".into(),
+        caption: "Ellipses hold 95% of a component.".into(),
+        names: ["sepal_length", "sepal_width", "petal_length", "petal_width"]
+            .map(String::from)
+            .to_vec(),
+        columns,
+        responsibility: vec![0.97; component.len()],
+        component,
+        components: (0..3)
+            .map(|k| MatrixComponent {
+                component: k + 1,
+                centre: centres[k].to_vec(),
+                covariance: covariance.clone(),
+            })
+            .collect(),
+        level: 0.95,
+    }
+}
+
+fn bound() -> BoundFigure {
+    let trace = |end: f64, pace: f64, n: usize| {
+        (0..n).map(|i| end - 180.0 * (-(i as f64) * pace).exp()).collect()
+    };
+    BoundFigure {
+        title: "The bound rises".into(),
+        caption: "One line per start.".into(),
+        panel: BoundPanel {
+            title: String::new(),
+            traces: vec![trace(-1241.4, 0.5, 20), trace(-1263.0, 0.3, 31), trace(-1241.4, 0.4, 24)],
+        },
+    }
+}
+
+fn omega() -> OmegaFigure {
+    let quantity = |name: &str, omegas: [f64; 3]| OmegaQuantity {
+        name: name.into(),
+        chosen: ["tvb", "anchored", "analytic"]
+            .into_iter()
+            .zip(omegas)
+            .map(|(method, omega)| ChosenOmega { method: method.into(), omega })
+            .collect(),
+    };
+    OmegaFigure {
+        title: "How far each quantity is bent".into(),
+        caption: "At ω = 1 VB's own interval is kept.".into(),
+        panel: OmegaPanel {
+            title: String::new(),
+            quantities: vec![
+                quantity("pi[1]", [0.317, 0.266, 0.304]),
+                quantity("mu[1,waiting]", [0.107, 0.415, 0.484]),
+                quantity("mu[2,waiting]", [0.567, 1.0, 1.0]),
+                quantity("a long name that has to be cut off somewhere", [0.001, f64::NAN, 1.0]),
+            ],
+            omega_min: Some(0.001),
+        },
+    }
+}
+
+fn forest_many() -> ForestFigure {
+    let names: Vec<String> = (1..=24).map(|k| format!("beta[{k},x1]")).collect();
+    let rows: Vec<(&str, f64, f64)> = names
+        .iter()
+        .enumerate()
+        .map(|(i, name)| (name.as_str(), (i as f64 * 0.7).sin(), 0.1 + 0.01 * i as f64))
+        .collect();
+    let mut panel = forest_panel("Coefficients", "", &rows);
+    panel.reference = Some(0.0);
+    ForestFigure { title: "Many quantities".into(), panels: vec![panel], ..Default::default() }
 }
 
 fn forest_panel(title: &str, unit: &str, rows: &[(&str, f64, f64)]) -> ForestPanel {
@@ -356,7 +463,7 @@ fn mixed() -> String {
     let (clusters, dots) = (faithful_like(272), dots_panel("pi[1]", 0.0));
     let boxes = box_panel("Length", "length", false, 0.2);
     Grid::new("Panels of different kinds in one figure")
-        .place_tall(0, 0, 2, &clusters)
+        .place_over(0, 0, (2, 1), &clusters)
         .place(0, 1, &dots)
         .place(1, 1, &boxes)
         .render()

@@ -26,32 +26,11 @@
 //! All text is escaped, values that are not finite leave gaps, and an empty figure says so:
 //! nothing that data can hold makes a figure fail.
 
-mod boxes;
-mod calibration;
-mod category;
-mod clusters;
-mod coverage;
-mod density;
-mod dots;
-mod forest;
-mod grid;
-mod panel;
-mod png;
-mod scale;
-mod svg;
-mod text;
-mod theme;
+pub mod answers;
+pub mod command;
+pub mod explore;
+mod figures;
+pub mod html;
+pub mod picture;
 
-pub use boxes::{BoxFigure, BoxGroup, BoxPanel, BoxSummary};
-pub use calibration::{CalibrationFigure, CalibrationRow};
-pub use clusters::{ClusterEllipse, ClusterPoint, ClustersFigure, ClustersPanel};
-pub use coverage::{CoverageCurve, CoverageFigure, CoveragePanel};
-pub use density::{DensityCurve, DensityFigure, DensityPanel};
-pub use dots::{Dot, DotsFigure, DotsGroup, DotsPanel};
-pub use forest::{ForestFigure, ForestInterval, ForestPanel, ForestQuantity};
-pub use grid::Grid;
-pub use panel::{LegendMark, Margins, Panel, Rect};
-pub use png::{FigureError, render_png, save};
-pub use scale::{Scale, Tick};
-pub use svg::Element;
-pub use theme::{Marker, Paint, SeriesStyle, StyleBook};
+pub use figures::*;

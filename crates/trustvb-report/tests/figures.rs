@@ -45,6 +45,7 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             })
             .collect(),
         truth: Some(take()),
+        x_label: text(),
     };
     let density = vec![density_panel(), density_panel()];
     let clusters = ClustersPanel {
@@ -114,6 +115,36 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
         reference: Some(take()),
     };
     let boxes = vec![boxes(false), boxes(true)];
+    let bound = BoundPanel {
+        title: text(),
+        traces: (0..2).map(|_| (0..n).map(|_| take()).collect()).collect(),
+    };
+    let omega = OmegaPanel {
+        title: text(),
+        quantities: (0..n)
+            .map(|_| OmegaQuantity {
+                name: text(),
+                chosen: vec![ChosenOmega { method: text(), omega: take() }; 2],
+            })
+            .collect(),
+        omega_min: Some(take()),
+    };
+    let matrix = ScatterMatrixFigure {
+        title: text(),
+        caption: text(),
+        names: (0..8).map(|_| text()).collect(),
+        columns: (0..8).map(|_| (0..n).map(|_| take()).collect()).collect(),
+        component: (0..n).collect(),
+        responsibility: (0..n / 2).map(|_| take()).collect(),
+        components: (0..2)
+            .map(|k| MatrixComponent {
+                component: k,
+                centre: (0..7).map(|_| take()).collect(),
+                covariance: (0..6).map(|_| (0..5).map(|_| take()).collect()).collect(),
+            })
+            .collect(),
+        level: take(),
+    };
     let rows = density
         .iter()
         .zip(&coverage)
@@ -134,6 +165,10 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
         ("forest", ForestFigure { panels: vec![forest], ..Default::default() }.render()),
         ("dots", DotsFigure { panels: vec![dots], ..Default::default() }.render()),
         ("boxes", BoxFigure { panels: boxes, ..Default::default() }.render()),
+        ("bound", BoundFigure { title: text(), panel: bound, ..Default::default() }.render()),
+        ("omega", OmegaFigure { panel: omega, ..Default::default() }.render()),
+        ("matrix", matrix.render()),
+        ("matrix inline", matrix.render_inline("m1")),
     ]
 }
 
@@ -147,6 +182,9 @@ fn empty_figures() -> Vec<(&'static str, String)> {
         ("dots", DotsFigure::default().render()),
         ("boxes", BoxFigure::default().render()),
         ("grid", Grid::new("").render()),
+        ("bound", BoundFigure::default().render()),
+        ("omega", OmegaFigure::default().render()),
+        ("matrix", ScatterMatrixFigure::default().render()),
     ]
 }
 

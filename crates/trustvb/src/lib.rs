@@ -25,6 +25,7 @@
 //! 7. [`functional`] parses what is asked, such as `mu[1,waiting] - mu[2,waiting]`, and finds its law.
 //! 8. [`calibrate`] chooses ω and gives the interval with its evidence and its [`calibrate::Flag`]s.
 //! 9. [`predict`] says what a fit makes of units it has not seen.
+//! 10. [`study`] simulates data with known truth and finds out what the intervals are worth.
 //!
 //! A posterior is a product of named blocks of standard families ([`posterior`]); [`special`] and
 //! [`linalg`] hold the numerics beneath, [`random`] the streams that make a seed a promise.

@@ -72,6 +72,31 @@ fn old_faithful() -> TvbTable {
 }
 
 #[test]
+fn bootstrap_gives_percentiles_of_the_estimate() {
+    let table = old_faithful();
+    for text in ["pi[1]", "mu[1,waiting] - mu[2,waiting]"] {
+        let functional = Functional::parse(text, table.layout()).unwrap();
+        let value = |parameters| functional.parts()[0].plug_in(parameters);
+        let paths = table.bootstraps(Design::Full);
+        let mut values: Vec<f64> =
+            paths.map(|path| value(table.parameters(path, 0).unwrap())).collect();
+        values.sort_by(f64::total_cmp);
+        // Of 60 values the 10% and 90% quantiles lie 0.9 beyond the 6th and 0.1 beyond the 54th.
+        let between = |i: usize, share: f64| values[i] + share * (values[i + 1] - values[i]);
+        let answer = ask(&table, text, &[Method::Bootstrap], &[0.8]).remove(0);
+        assert!((answer.lower - between(5, 0.9)).abs() < 1e-12, "{text}");
+        assert!((answer.upper - between(53, 0.1)).abs() < 1e-12, "{text}");
+        assert_eq!((answer.omega, answer.coverage, answer.extra_fits), (1.0, None, 0));
+        assert!(has_flag(&answer, "few-bootstraps") && !has_flag(&answer, "at-omega-1"));
+    }
+    let without = Case::gmm(Dataset::faithful(), 2).grid(2, 0.5).bootstraps(0, 3).build();
+    let functional = Functional::parse("pi[1]", without.layout()).unwrap();
+    let calibrator = Calibrator::new(&without, DRAWS).unwrap();
+    let refused = calibrator.answer(&functional.parts()[0], &[Method::Bootstrap], &[0.95]);
+    assert!(matches!(refused, Err(CalibrateError::Missing { method: "bootstrap", .. })));
+}
+
+#[test]
 fn levels_do_not_disturb_each_other() {
     let table = old_faithful();
     let levels = [0.95, 0.5, 0.9, 0.99];

@@ -14,7 +14,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let quiet = args.output.quiet;
     let problem = input::problem(data, &args.model, args.grid.published, quiet)?;
     let usual = Method::usual(args.grid.published);
-    let methods = input::methods(&args.question.method, usual)?;
+    let methods = input::methods(&args.question.ask.method, usual)?;
     // Anything wrong with the question is said before the work is done.
     let functionals = input::functionals(functionals, problem.model.layout())?;
     output::check(&args.output)?;
@@ -41,14 +41,14 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.save {
         save(&table, folder)?;
     }
-    ask(&Asked {
+    let asked = Asked {
         table: &table,
         functionals: &functionals,
         methods: &methods,
-        question: &args.question,
-        output: &args.output,
-        source: &problem.source,
-    })
+        question: &args.question.ask,
+        quiet,
+    };
+    ask(&asked, &problem.source, args.question.plot.as_deref(), &args.output)
 }
 
 /// The first word is the data unless it can only be a quantity.

@@ -1,8 +1,10 @@
 //! One file per command.
 
 pub(crate) mod calibrate;
+pub(crate) mod explore;
 pub(crate) mod fit;
 pub(crate) mod interval;
+pub(crate) mod report;
 pub(crate) mod simulate;
 pub(crate) mod study;
 pub(crate) mod table;

@@ -3,18 +3,9 @@
 use crate::failure::Failure;
 use crate::output::check_path;
 use std::path::Path;
-use trustvb::calibrate::{Answer, Law};
-use trustvb::functional::Part;
-use trustvb::model::ModelData;
-use trustvb::posterior::Posterior;
 use trustvb::table::TvbTable;
-use trustvb_report::{
-    CalibrationFigure, CalibrationRow, ClusterEllipse, ClusterPoint, ClustersPanel, CoverageCurve,
-    CoveragePanel, DensityCurve, DensityPanel, save,
-};
-
-/// Points of a density.
-const POINTS: usize = 201;
+use trustvb_report::picture::{ClusterPicture, Quantity, clusters, coverage_panel, density_panel};
+use trustvb_report::{CalibrationFigure, CalibrationRow, save};
 
 /// Refuses a file that cannot be drawn before any work is done.
 pub(crate) fn check(path: Option<&Path>) -> Result<(), Failure> {
@@ -32,35 +23,28 @@ pub(crate) fn check(path: Option<&Path>) -> Result<(), Failure> {
 pub(crate) fn draw(
     path: &Path,
     table: &TvbTable,
-    parts: &[&Part],
-    answers: &[Answer],
+    quantities: &[Quantity<'_>],
+    level: f64,
     draws: usize,
 ) -> Result<(), Failure> {
-    let Some(first) = table.full_data_posterior(1.0) else {
+    if table.full_data_posterior(1.0).is_none() {
         return Err(Failure::Run("the full-data fit failed: there is nothing to draw".to_owned()));
-    };
-    let level = answers.first().map_or(0.95, |a| a.level);
+    }
     let manifest = table.manifest();
-    let rows = parts
+    let rows = quantities
         .iter()
-        .map(|part| {
-            let own: Vec<&Answer> = answers
-                .iter()
-                .filter(|a| a.functional == part.name() && a.level == level)
-                .collect();
-            let law = Law::new(
-                part,
-                table.layout().clone(),
-                manifest.published_intervals,
-                manifest.seed,
-                draws,
-            );
-            CalibrationRow {
-                density: density(part, &law, &own),
-                coverage: coverage(part, &own, level, manifest.omega_min),
-            }
+        .map(|quantity| CalibrationRow {
+            density: density_panel(table, quantity, level, draws),
+            coverage: coverage_panel(table, quantity, level),
         })
         .collect();
+    let clusters = match clusters(table) {
+        Some(ClusterPicture::Plane(mut panel)) => {
+            panel.title = "Clusters".to_owned();
+            Some(panel)
+        }
+        Some(ClusterPicture::Matrix(_)) | None => None,
+    };
     let figure = CalibrationFigure {
         title: format!("Calibrated {:.0}% intervals", 100.0 * level),
         caption: format!(
@@ -70,91 +54,8 @@ pub(crate) fn draw(
             manifest.n_units,
             manifest.seed
         ),
-        clusters: clusters(table, &first),
+        clusters,
         rows,
     };
     save(path, &figure.render()).map_err(Failure::run)
-}
-
-fn density(part: &Part, law: &Law<'_>, answers: &[&Answer]) -> DensityPanel {
-    let curves = answers
-        .iter()
-        .filter(|a| a.lower.is_finite())
-        .map(|a| {
-            let (x, y) = law.density(a.posterior.parameters(), POINTS).into_iter().unzip();
-            DensityCurve {
-                method: a.method.name().to_owned(),
-                x,
-                y,
-                lower: a.lower,
-                upper: a.upper,
-                estimate: a.estimate,
-            }
-        })
-        .collect();
-    DensityPanel { functional: part.label().to_owned(), curves, truth: None }
-}
-
-fn coverage(part: &Part, answers: &[&Answer], level: f64, omega_min: f64) -> CoveragePanel {
-    let curves = answers
-        .iter()
-        .filter(|a| !a.curve.is_empty())
-        .map(|a| CoverageCurve {
-            method: a.method.name().to_owned(),
-            omega: a.curve.iter().map(|p| p.omega).collect(),
-            coverage: a.curve.iter().map(|p| p.coverage).collect(),
-            se: a.curve.iter().map(|p| p.se).collect(),
-            chosen: Some(a.omega).filter(|w| w.is_finite()),
-        })
-        .collect();
-    CoveragePanel {
-        functional: part.label().to_owned(),
-        levels: vec![level],
-        curves,
-        omega_min: Some(omega_min),
-    }
-}
-
-/// The scatter of two-column data with the components' 95% ellipses.
-fn clusters(table: &TvbTable, first: &Posterior) -> Option<ClustersPanel> {
-    let Some(ModelData::Rows(data)) = table.data() else { return None };
-    if data.n_columns() != 2 {
-        return None;
-    }
-    let model = table.manifest().model.build(table.data()?).ok()?;
-    let mut sweeper = model.sweeper();
-    sweeper.load(None).ok()?;
-    let responsibilities = sweeper.responsibilities_under(first).ok()?;
-    let k = model.n_components();
-    let points = (0..data.n_rows())
-        .map(|n| {
-            let r = &responsibilities[n * k..(n + 1) * k];
-            let component = (0..k).max_by(|&i, &j| r[i].total_cmp(&r[j])).unwrap_or(0);
-            ClusterPoint {
-                x: data.column(0)[n],
-                y: data.column(1)[n],
-                component: component + 1,
-                responsibility: r[component],
-            }
-        })
-        .collect();
-    let ellipses = (0..k)
-        .filter_map(|c| {
-            let block = first.normal_wishart("mu_lambda", c)?;
-            let s = block.mean_covariance()?;
-            Some(ClusterEllipse {
-                component: c + 1,
-                centre: [block.mean()[0], block.mean()[1]],
-                covariance: [[s[0], s[1]], [s[1], s[2]]],
-                level: 0.95,
-            })
-        })
-        .collect();
-    Some(ClustersPanel {
-        title: "Clusters".to_owned(),
-        x_name: data.names()[0].clone(),
-        y_name: data.names()[1].clone(),
-        points,
-        ellipses,
-    })
 }

@@ -3,6 +3,7 @@
 mod cpu;
 
 pub use cpu::Cpu;
+#[cfg(feature = "parquet")]
 pub(crate) use cpu::run_job;
 
 use crate::fit::{PathFits, PathOptions, Reference};

@@ -215,6 +215,10 @@ impl<'a> Search<'a> {
     }
 
     fn linearised(&self, rung: usize) -> Result<Arc<Rung>, InfluenceError> {
+        if self.question.is_cancelled() {
+            // Whatever is returned now, no answer will be given.
+            return Err(Degenerate::NotFinite.into());
+        }
         let cache = &self.question.linearised.0;
         let lock = || cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = lock().get(&rung) {

@@ -19,13 +19,14 @@ pub(super) fn answer(
 
 /// The first crossing, at each level.
 pub(super) fn search(
-    mut curve: CoverageCurve<'_>,
+    curve: CoverageCurve<'_>,
     levels: &[f64],
 ) -> Result<Vec<Choice>, CalibrateError> {
     check_bootstraps(&curve, Method::Anchored)?;
     let omegas = curve.omegas();
     let mut choices = Vec::new();
     for &level in levels {
+        let mut curve = curve.anew();
         if curve.is_empty(level) {
             choices.push(Choice::none(Flag::NoEvidence));
             continue;

@@ -16,10 +16,9 @@ pub struct CurvePoint {
     pub se: f64,
 }
 
-/// A curve that is evaluated where it is needed, for all levels at once.
+/// A curve that is evaluated where it is needed.
 ///
-/// A value is in the central `1−a` interval iff its CDF value `u` is in `[a/2, 1−a/2]` (see
-/// [`Law::place`](super::Law::place)); `u` per replicate is all that is kept.
+/// It remembers which points it was asked for: they are what is reported.
 pub struct CoverageCurve<'a> {
     evidence: &'a dyn Evidence,
     design: Design,
@@ -31,6 +30,11 @@ pub struct CoverageCurve<'a> {
 impl<'a> CoverageCurve<'a> {
     pub(super) fn new(evidence: &'a dyn Evidence, design: Design, target: Target) -> Self {
         CoverageCurve { evidence, design, target, known: BTreeMap::new() }
+    }
+
+    /// The same curve with nothing looked at.
+    pub(super) fn anew(&self) -> CoverageCurve<'a> {
+        CoverageCurve::new(self.evidence, self.design, self.target)
     }
 
     pub(super) fn evidence(&self) -> &'a dyn Evidence {

@@ -10,7 +10,7 @@ use super::{CalibrateError, CurvePoint, Method, anchored, tvb};
 use crate::resample::Design;
 
 /// Which value the replicates' intervals are checked against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     /// The plug-in value of the design's replicate 0 at the same ω.
     SameOmega,

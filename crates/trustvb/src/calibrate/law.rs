@@ -1,6 +1,6 @@
 //! The posterior law of a functional in one fit: exact where there is a form, otherwise by draws.
 
-use crate::functional::{Draws, ExactLaw, Part, SampledLaw};
+use crate::functional::{Drawer, ExactLaw, Part, SampledLaw};
 use crate::posterior::{Layout, Marginal};
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Law<'a> {
     part: &'a Part,
-    layout: Arc<Layout>,
     published: bool,
-    seed: u64,
     draws: usize,
+    /// Draws what the functional uses, if it has no exact law.
+    drawer: Option<Arc<Drawer>>,
 }
 
 /// The final interval deserves more draws than each of a thousand memberships.
@@ -29,7 +29,9 @@ impl<'a> Law<'a> {
     ) -> Law<'a> {
         let published =
             published && part.exact().is_some_and(|law| law.is_mean_of_component().is_some());
-        Law { part, layout, published, seed, draws }
+        let needed = part.exact().is_none();
+        let drawer = needed.then(|| Arc::new(Drawer::new(&layout, seed, &[part], draws)));
+        Law { part, published, draws, drawer }
     }
 
     /// Whether evaluating it is cheap.
@@ -55,7 +57,10 @@ impl<'a> Law<'a> {
                 law.cdf(parameters, unstretch(&law.marginal(parameters), law, parameters, v))
             }
             Some(law) => law.cdf(parameters, v),
-            None => self.sample(parameters, self.draws).place(v),
+            None => self
+                .drawer
+                .as_ref()
+                .map_or(f64::NAN, |drawer| drawer.place(parameters, self.draws, self.part, v)),
         }
     }
 
@@ -101,7 +106,9 @@ impl<'a> Law<'a> {
     }
 
     fn sample(&self, parameters: &[f64], count: usize) -> SampledLaw {
-        Draws::sample_for(&self.layout, parameters, self.seed, count, &[self.part]).law(self.part)
+        let drawer = self.drawer.as_ref();
+        let values = drawer.map(|drawer| drawer.values(parameters, count, self.part));
+        SampledLaw::new(values.unwrap_or_default())
     }
 }
 

@@ -12,6 +12,7 @@ mod evidence;
 mod flag;
 mod gpc;
 mod law;
+mod memory;
 mod sequential;
 mod tvb;
 mod vb;
@@ -21,6 +22,7 @@ pub use evidence::{Choice, Evidence, GivenEvidence, Places, Target, choose};
 pub use flag::Flag;
 pub(crate) use flag::compare_methods;
 pub use law::Law;
+pub use memory::Memory;
 
 use crate::backend::Job;
 use crate::fit::StatusCode;
@@ -31,6 +33,8 @@ use crate::resample::Design;
 use crate::table::TvbTable;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The calibrators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -109,6 +113,11 @@ impl Method {
         }
     }
 
+    /// Whether it chooses an ω: `vb` stays at 1, and `bootstrap` has none.
+    pub fn chooses_omega(self) -> bool {
+        !matches!(self, Method::Vb | Method::Bootstrap)
+    }
+
     /// Whether it looks at fits of the table below ω = 1.
     pub fn needs_grid(self) -> bool {
         matches!(self, Method::Tvb | Method::Gpc | Method::Anchored)
@@ -183,6 +192,9 @@ pub enum CalibrateError {
     /// The stored data do not make the stored model.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// Nobody waits for the answer any more.
+    #[error("interrupted")]
+    Cancelled,
 }
 
 /// Answers questions about one table.
@@ -192,12 +204,15 @@ pub struct Calibrator<'a> {
     draws: usize,
     /// What `analytic` has worked out for all functionals.
     linearised: analytic::Cache,
+    /// Whether `tvb` and `gpc` look beyond the first crossing.
+    whole_grid: bool,
 }
 
 /// A model made from the table's data, or the one that the table was built with.
 enum OwnedOrLent<'a> {
     Owned(Box<dyn Model>),
     Lent(&'a dyn Model),
+    Shared(Arc<dyn Model>),
 }
 
 impl<'a> Calibrator<'a> {
@@ -208,18 +223,39 @@ impl<'a> Calibrator<'a> {
             Some(data) => Some(OwnedOrLent::Owned(table.manifest().model.build(data)?)),
             None => None,
         };
-        Ok(Calibrator { table, model, draws, linearised: analytic::Cache::default() })
+        Ok(Calibrator::assemble(table, model, draws))
     }
 
     /// As [`Calibrator::new`], with the model that the table was built with, so that the table need
     /// not carry its data.
     pub fn with_model(table: &'a TvbTable, model: &'a dyn Model, draws: usize) -> Calibrator<'a> {
-        Calibrator {
-            table,
-            model: Some(OwnedOrLent::Lent(model)),
-            draws,
-            linearised: analytic::Cache::default(),
-        }
+        Calibrator::assemble(table, Some(OwnedOrLent::Lent(model)), draws)
+    }
+
+    /// As [`Calibrator::new`], with the table's model on its data shared with others; without one,
+    /// methods that fit anew have no answer.
+    pub fn with_shared_model(
+        table: &'a TvbTable,
+        model: Option<Arc<dyn Model>>,
+        draws: usize,
+    ) -> Calibrator<'a> {
+        Calibrator::assemble(table, model.map(OwnedOrLent::Shared), draws)
+    }
+
+    fn assemble(
+        table: &'a TvbTable,
+        model: Option<OwnedOrLent<'a>>,
+        draws: usize,
+    ) -> Calibrator<'a> {
+        let whole_grid = table.manifest().published_intervals;
+        Calibrator { table, model, draws, linearised: analytic::Cache::default(), whole_grid }
+    }
+
+    /// Lets `tvb` and `gpc` search the whole grid, as the paper does, and not only down to the first
+    /// crossing. With a new split at every ω, the first crossing would be that of a lucky split.
+    pub fn searching_whole_grid(mut self) -> Calibrator<'a> {
+        self.whole_grid = true;
+        self
     }
 
     /// Answers for one part of a functional by several methods at several levels, level after level
@@ -230,10 +266,22 @@ impl<'a> Calibrator<'a> {
         methods: &[Method],
         levels: &[f64],
     ) -> Result<Vec<Answer>, CalibrateError> {
+        self.answer_with(part, methods, levels, &Memory::default(), &AtomicBool::new(false))
+    }
+
+    /// As [`Calibrator::answer`], with what earlier calls found out, and until `cancel` is set.
+    pub fn answer_with(
+        &self,
+        part: &Part,
+        methods: &[Method],
+        levels: &[f64],
+        memory: &Memory,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Answer>, CalibrateError> {
         if let Some(&level) = levels.iter().find(|l| !(**l > 0.0 && **l < 1.0)) {
             return Err(CalibrateError::Level(level));
         }
-        let question = Question::new(self, part)?;
+        let question = Question::new(self, part, memory, cancel)?;
         let mut answers = Vec::new();
         if question.estimate.is_nan() {
             for &method in methods {
@@ -253,6 +301,9 @@ impl<'a> Calibrator<'a> {
                 Method::Analytic => analytic::answer(&question, levels),
                 Method::Bootstrap => bootstrap::answer(&question, levels),
             }?);
+        }
+        if question.is_cancelled() {
+            return Err(CalibrateError::Cancelled);
         }
         for answer in &mut answers {
             flag::from_full_fit(&question, answer);
@@ -282,7 +333,8 @@ impl<'a> Calibrator<'a> {
                 return Ok(answers.into_iter().flat_map(|answer| answer.curve).collect());
             }
         };
-        let question = Question::new(self, part)?;
+        let (memory, cancel) = (Memory::default(), AtomicBool::new(false));
+        let question = Question::new(self, part, &memory, &cancel)?;
         let mut curve = CoverageCurve::new(&question, design, target);
         tvb::check_bootstraps(&curve, method)?;
         for i in (0..curve.len()).step_by(step.max(1)).chain([curve.len() - 1]) {
@@ -297,7 +349,16 @@ impl Evidence for Question<'_> {
         self.table.omegas()
     }
 
+    /// What is known, computed if nothing is. Once the question is cancelled nothing is computed: the
+    /// answer will not be given.
     fn places(&self, design: Design, target: Target, i: usize) -> Vec<f64> {
+        let key = (design, target, i);
+        if let Some(known) = self.memory.get(key) {
+            return known;
+        }
+        if self.is_cancelled() {
+            return Vec::new();
+        }
         let at = match target {
             Target::SameOmega => i,
             Target::Anchor => 0,
@@ -305,13 +366,15 @@ impl Evidence for Question<'_> {
         let Some(checked) = self.table.zeroth(design, at) else { return Vec::new() };
         let value = self.part.plug_in(checked);
         let paths: Vec<_> = self.table.bootstraps(design).collect();
-        paths
+        let places: Vec<f64> = paths
             .into_par_iter()
             .with_min_len(16)
             .filter_map(|path| self.table.parameters(path, i))
             .map(|parameters| self.law.place(parameters, value))
             .filter(|u| !u.is_nan())
-            .collect()
+            .collect();
+        self.memory.keep(key, &places);
+        places
     }
 
     fn bootstraps(&self, design: Design) -> (usize, usize) {
@@ -342,7 +405,7 @@ impl Evidence for Question<'_> {
     }
 
     fn searches_whole_grid(&self) -> bool {
-        self.table.manifest().published_intervals
+        self.whole_grid
     }
 }
 
@@ -355,10 +418,19 @@ struct Question<'a> {
     estimate: f64,
     first: Posterior,
     linearised: &'a analytic::Cache,
+    /// Whether `tvb` and `gpc` look beyond the first crossing.
+    whole_grid: bool,
+    memory: &'a Memory,
+    cancel: &'a AtomicBool,
 }
 
 impl<'a> Question<'a> {
-    fn new(calibrator: &'a Calibrator<'a>, part: &'a Part) -> Result<Question<'a>, CalibrateError> {
+    fn new(
+        calibrator: &'a Calibrator<'a>,
+        part: &'a Part,
+        memory: &'a Memory,
+        cancel: &'a AtomicBool,
+    ) -> Result<Question<'a>, CalibrateError> {
         let table = calibrator.table;
         let first =
             table.full_data_posterior(table.omegas()[0]).ok_or(CalibrateError::NoFullFit)?;
@@ -375,13 +447,22 @@ impl<'a> Question<'a> {
             model: calibrator.model.as_ref().map(|model| match model {
                 OwnedOrLent::Owned(model) => model.as_ref(),
                 OwnedOrLent::Lent(model) => *model,
+                OwnedOrLent::Shared(model) => model.as_ref(),
             }),
             part,
             law,
             estimate: part.plug_in(first.parameters()),
             first,
             linearised: &calibrator.linearised,
+            whole_grid: calibrator.whole_grid,
+            memory,
+            cancel,
         })
+    }
+
+    /// Whether the answer is no longer wanted.
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
     }
 
     /// The model, which methods that fit anew need.

@@ -30,6 +30,9 @@ fn run(question: &Question<'_>, model: &dyn Model, level: f64) -> Result<Answer,
     let (mut coverage, mut posterior) = (f64::NAN, question.first.clone());
     let mut reached = false;
     for k in 1..=MAX_STEPS {
+        if question.is_cancelled() {
+            break;
+        }
         let Some(reference) = full_fit(question, model, omega) else { break };
         fits += 2 + bootstraps as usize;
         let at = Step { number: k, omega, level, bootstraps };

@@ -20,7 +20,7 @@ pub(super) fn answer(
 
 /// The grid search, for `tvb` and `gpc`.
 pub(super) fn search(
-    mut curve: CoverageCurve<'_>,
+    curve: CoverageCurve<'_>,
     levels: &[f64],
     method: Method,
 ) -> Result<Vec<Choice>, CalibrateError> {
@@ -28,6 +28,7 @@ pub(super) fn search(
     let whole_grid = curve.evidence().searches_whole_grid();
     let mut choices = Vec::new();
     for &level in levels {
+        let mut curve = curve.anew();
         if curve.is_empty(level) {
             choices.push(Choice::none(Flag::NoEvidence));
             continue;

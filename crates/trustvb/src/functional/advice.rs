@@ -102,7 +102,8 @@ impl Resolver<'_> {
     }
 }
 
-fn function_names() -> Vec<&'static str> {
+/// The names of all functions.
+pub(super) fn function_names() -> Vec<&'static str> {
     Function::ALL.iter().map(|(name, _)| *name).chain(["min", "max", "sum", "mean"]).collect()
 }
 

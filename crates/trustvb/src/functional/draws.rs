@@ -4,10 +4,12 @@
 //! has a stream of its own. Fits with nearly the same parameters so have nearly the same draws, and blocks
 //! that nobody asks for can be left out without changing the others.
 
-use super::Part;
+use super::evaluate::Node;
 use super::quantity::{draw_len, draw_offsets};
-use crate::posterior::{Dirichlet, Family, Gamma, Layout, MvNormal, NormalWishart};
-use crate::random::{Purpose, stream};
+use super::replay::{Replay, Tape};
+use super::{Part, SampledLaw};
+use crate::posterior::{Block, Dirichlet, Family, Layout, MvNormal, NormalWishart, Sampler};
+use std::ops::Range;
 
 /// One joint draw of θ: `π`; `μ` and `Σ` of each component; `β`; `τ`, in the order of the layout's blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +21,148 @@ impl Draw<'_> {
     /// The value at a place that was fixed when a functional was parsed; NaN if there is none.
     pub(super) fn value(&self, slot: usize) -> f64 {
         self.values.get(slot).copied().unwrap_or(f64::NAN)
+    }
+
+    pub(super) fn evaluate(&self, node: &Node) -> f64 {
+        node.evaluate(&|atom| self.value(atom.slot))
+    }
+}
+
+/// A copy of a block that is drawn.
+#[derive(Clone, Debug)]
+struct Copy {
+    family: Family,
+    dim: usize,
+    /// Its parameters in the flat vector.
+    parameters: Range<usize>,
+    /// Its values in a draw, as far as they are wanted.
+    values: Range<usize>,
+    /// Its number among all copies, from 1: its own stream within a draw's.
+    number: u64,
+}
+
+/// Draws certain blocks of posteriors of one layout, for any number of fits.
+///
+/// The random numbers behind the first draws are kept, so that a thousand fits need not make them anew.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawer {
+    copies: Vec<Copy>,
+    width: usize,
+    seed: u64,
+    tape: Tape,
+}
+
+impl Drawer {
+    /// Draws what `parts` use, and keeps the random numbers behind the first `kept` draws.
+    pub(crate) fn new(layout: &Layout, seed: u64, parts: &[&Part], kept: usize) -> Drawer {
+        let mut wanted = vec![false; draw_offsets(layout).last().copied().unwrap_or(0)];
+        for part in parts {
+            part.mark(&mut wanted);
+        }
+        Drawer::of(layout, seed, kept, |range| wanted[range].contains(&true))
+    }
+
+    fn of(
+        layout: &Layout,
+        seed: u64,
+        kept: usize,
+        wanted: impl Fn(Range<usize>) -> bool,
+    ) -> Drawer {
+        let offsets = draw_offsets(layout);
+        let mut copies = Vec::new();
+        let mut number = 0;
+        for (block, &start) in layout.blocks.iter().zip(&offsets) {
+            let (size, len) = (block.family.parameters(block.dim), draw_len(block));
+            for copy in 0..block.copies {
+                number += 1;
+                let values = start + copy * len..start + (copy + 1) * len;
+                if !wanted(values.clone()) {
+                    continue;
+                }
+                let at = block.offset + copy * size;
+                copies.push(Copy {
+                    family: block.family,
+                    dim: block.dim,
+                    parameters: at..at + size,
+                    values: without_covariance(block, values, &wanted),
+                    number,
+                });
+            }
+        }
+        let streams: Vec<(u64, usize)> =
+            copies.iter().map(|copy| (copy.number, words(copy.family, copy.dim))).collect();
+        let width = offsets.last().copied().unwrap_or(0);
+        Drawer { tape: Tape::new(seed, &streams, kept), copies, width, seed }
+    }
+
+    /// Calls `visit` with each of `count` draws from a fit, in order.
+    pub(crate) fn each(&self, parameters: &[f64], count: usize, mut visit: impl FnMut(Draw<'_>)) {
+        let mut samplers: Vec<Sampler> = self
+            .copies
+            .iter()
+            .map(|copy| Sampler::new(copy.family, copy.dim, &parameters[copy.parameters.clone()]))
+            .collect();
+        let mut values = vec![f64::NAN; self.width];
+        for number in 0..count {
+            for (i, (copy, sampler)) in self.copies.iter().zip(&mut samplers).enumerate() {
+                // A stream of its own: a rejected proposal elsewhere shifts nothing here.
+                let kept = self.tape.words(number, i);
+                let mut rng = Replay::new(kept, self.seed, number as u64, copy.number);
+                sampler.draw(&mut rng, &mut values[copy.values.clone()]);
+            }
+            visit(Draw { values: &values });
+        }
+    }
+
+    /// The values of a functional at `count` draws from a fit.
+    pub(crate) fn values(&self, parameters: &[f64], count: usize, part: &Part) -> Vec<f64> {
+        let Some(node) = part.expression() else {
+            return part.values(&Draws::collect(self, parameters, count));
+        };
+        let mut values = Vec::with_capacity(count);
+        self.each(parameters, count, |draw| values.push(draw.evaluate(node)));
+        values
+    }
+
+    /// Where `v` lies among `count` draws of a functional, as [`SampledLaw::place`] says.
+    pub(crate) fn place(&self, parameters: &[f64], count: usize, part: &Part, v: f64) -> f64 {
+        let Some(node) = part.expression() else {
+            return SampledLaw::new(self.values(parameters, count, part)).place(v);
+        };
+        let (mut n, mut below, mut up_to) = (0u32, 0u32, 0u32);
+        self.each(parameters, count, |draw| {
+            let x = draw.evaluate(node);
+            n += u32::from(!x.is_nan());
+            below += u32::from(x < v);
+            up_to += u32::from(x <= v);
+        });
+        if n == 0 || v.is_nan() {
+            return f64::NAN;
+        }
+        let share = |count: u32| f64::from(count) / f64::from(n);
+        0.5_f64.clamp(share(below), share(up_to))
+    }
+}
+
+/// Only the mean of a Normal–Wishart, if nothing of its covariance is wanted.
+fn without_covariance(
+    block: &Block,
+    values: Range<usize>,
+    wanted: impl Fn(Range<usize>) -> bool,
+) -> Range<usize> {
+    let end = values.start + block.dim;
+    let only_mean = block.family == Family::NormalWishart && !wanted(end..values.end);
+    if only_mean { values.start..end } else { values }
+}
+
+/// Random words that a draw of one copy takes, most of the time: two for a normal or a uniform, a gamma
+/// takes both of them and sometimes both again.
+fn words(family: Family, dim: usize) -> usize {
+    match family {
+        Family::Dirichlet => 6 * dim + 4,
+        Family::Gamma => 10,
+        Family::MvNormal => 2 * dim + 4,
+        Family::NormalWishart => dim * (dim - 1) + 7 * dim + 4,
     }
 }
 
@@ -33,7 +177,7 @@ impl Draws {
     /// `count` joint draws of all blocks. They depend on the seed, the draw's number and the
     /// parameters only. A copy whose parameters admit no draw is NaN.
     pub fn sample(layout: &Layout, parameters: &[f64], seed: u64, count: usize) -> Draws {
-        Draws::fill(layout, parameters, seed, count, |_| true)
+        Draws::collect(&Drawer::of(layout, seed, 0, |_| true), parameters, count)
     }
 
     /// As [`sample`](Self::sample), with NaN for the blocks that no functional among `parts` uses.
@@ -44,46 +188,13 @@ impl Draws {
         count: usize,
         parts: &[&Part],
     ) -> Draws {
-        let mut wanted = vec![false; draw_offsets(layout).last().copied().unwrap_or(0)];
-        for part in parts {
-            part.mark(&mut wanted);
-        }
-        Draws::fill(layout, parameters, seed, count, |range| wanted[range].contains(&true))
+        Draws::collect(&Drawer::new(layout, seed, parts, 0), parameters, count)
     }
 
-    fn fill(
-        layout: &Layout,
-        parameters: &[f64],
-        seed: u64,
-        count: usize,
-        wanted: impl Fn(std::ops::Range<usize>) -> bool,
-    ) -> Draws {
-        let offsets = draw_offsets(layout);
-        let width = offsets.last().copied().unwrap_or(0);
-        let mut values = vec![f64::NAN; width * count];
-        if width == 0 {
-            return Draws { values, width };
-        }
-        for (number, draw) in values.chunks_exact_mut(width).enumerate() {
-            let mut rng = stream(seed, Purpose::Draw, number as u64);
-            let mut copy_number = 0;
-            for (block, &start) in layout.blocks.iter().zip(&offsets) {
-                let (size, len) = (block.family.parameters(block.dim), draw_len(block));
-                for copy in 0..block.copies {
-                    let range = start + copy * len..start + (copy + 1) * len;
-                    let at = block.offset + copy * size;
-                    copy_number += 1;
-                    if wanted(range.clone()) {
-                        // A stream of its own: a rejected proposal elsewhere shifts nothing here.
-                        rng.set_stream(copy_number);
-                        rng.set_word_pos(0);
-                        let own = &parameters[at..at + size];
-                        draw_copy(block.family, block.dim, own, &mut rng, &mut draw[range]);
-                    }
-                }
-            }
-        }
-        Draws { values, width }
+    fn collect(drawer: &Drawer, parameters: &[f64], count: usize) -> Draws {
+        let mut values = Vec::with_capacity(drawer.width * count);
+        drawer.each(parameters, count, |draw| values.extend_from_slice(draw.values));
+        Draws { values, width: drawer.width }
     }
 
     /// The posterior mean as if it were a draw, with `E[Σ]` for `Σ`; NaN where a mean does not exist.
@@ -157,26 +268,6 @@ fn mean_of_copy(family: Family, dim: usize, parameters: &[f64], out: &mut [f64])
             out[..dim].copy_from_slice(block.mean());
             if let Some(covariance) = block.mean_covariance() {
                 out[dim..].copy_from_slice(&covariance);
-            }
-        }
-    }
-}
-
-fn draw_copy(
-    family: Family,
-    dim: usize,
-    parameters: &[f64],
-    rng: &mut impl rand::Rng,
-    out: &mut [f64],
-) {
-    match family {
-        Family::Dirichlet => Dirichlet::new(parameters).draw(rng, out),
-        Family::MvNormal => MvNormal::new(dim, parameters).draw(rng, out),
-        Family::Gamma => out[0] = Gamma::new(parameters[0], parameters[1]).draw(rng),
-        Family::NormalWishart => {
-            if let Ok(draw) = NormalWishart::new(dim, parameters).draw(rng) {
-                out[..dim].copy_from_slice(&draw.mean);
-                out[dim..].copy_from_slice(&draw.covariance);
             }
         }
     }

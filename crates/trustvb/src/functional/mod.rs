@@ -45,16 +45,21 @@ mod find;
 mod lexer;
 mod parse;
 mod quantity;
+mod replay;
 mod resolve;
 mod sampled;
 mod simplify;
 #[cfg(test)]
 mod tests;
+mod unit;
+mod vocabulary;
 
+pub(crate) use draws::Drawer;
 pub use draws::{Draw, Draws};
 pub use error::FunctionalError;
 pub use exact::ExactLaw;
 pub use sampled::SampledLaw;
+pub use vocabulary::{QuantityName, Vocabulary};
 
 use crate::posterior::Layout;
 use evaluate::{Node, posterior_mean};
@@ -137,11 +142,28 @@ impl Part {
     /// `h` at every draw, in their order.
     fn values(&self, draws: &Draws) -> Vec<f64> {
         match &self.source {
-            Source::Expression(node) => {
-                draws.iter().map(|draw| node.evaluate(&|atom| draw.value(atom.slot))).collect()
-            }
+            Source::Expression(node) => draws.iter().map(|draw| draw.evaluate(node)).collect(),
             Source::Function { function, .. } => function(draws),
         }
+    }
+
+    /// Its expression, unless it is code.
+    fn expression(&self) -> Option<&Node> {
+        match &self.source {
+            Source::Expression(node) => Some(node),
+            Source::Function { .. } => None,
+        }
+    }
+
+    /// In which unit it is measured, in the layout's names of coordinates: `waiting`, `waiting²`, or
+    /// nothing for a pure number. `None` where its form does not show it.
+    pub fn unit(&self, layout: &Layout) -> Option<String> {
+        unit::unit(self.expression()?, &layout.coordinates)
+    }
+
+    /// Elements and operations in it: what evaluating it once costs. Code counts as one.
+    pub fn size(&self) -> usize {
+        self.expression().map_or(1, Node::size)
     }
 
     /// Marks in `wanted` the place in a draw of every element that it uses.

@@ -10,6 +10,7 @@ mod gamma;
 mod marginal;
 mod mv_normal;
 mod normal_wishart;
+mod sampler;
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ pub use marginal::Marginal;
 pub use mv_normal::MvNormal;
 pub use normal_wishart::{NormalWishart, NormalWishartDraw};
 pub(crate) use normal_wishart::{NormalWishartKl, multi_digamma};
+pub(crate) use sampler::Sampler;
 
 use crate::linalg::packed_len;
 use serde::{Deserialize, Serialize};

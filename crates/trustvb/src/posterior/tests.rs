@@ -161,3 +161,41 @@ fn permuting_moves_whole_components() {
     assert_eq!(swapped.centres(), [1.1, 0.1]);
     assert_eq!(posterior.layout().parameter_names()[5], "mu_lambda.W_inverse[1,1,1]");
 }
+
+#[test]
+fn a_prepared_block_draws_the_same_numbers() {
+    use crate::random::{Purpose, stream};
+    let wishart = [3.0, 7.5, 1.0, -2.0, 0.5, 2.0, 0.3, 1.5, -0.2, 0.1, 0.9];
+    let normal = [1.0, -1.0, 2.0, 0.4, 0.5];
+    let (mut plain, mut prepared) = ([0.0; 9], [0.0; 9]);
+    let rngs = || (0..50).map(|i| (stream(5, Purpose::Draw, i), stream(5, Purpose::Draw, i)));
+    let mut sampler = Sampler::new(Family::NormalWishart, 3, &wishart);
+    for (mut a, mut b) in rngs() {
+        let draw = NormalWishart::new(3, &wishart).draw(&mut a).unwrap();
+        sampler.draw(&mut b, &mut prepared);
+        assert_eq!((&prepared[..3], &prepared[3..]), (&draw.mean[..], &draw.covariance[..]));
+        assert_eq!(a, b);
+    }
+    for (mut a, mut b) in rngs() {
+        let draw = NormalWishart::new(3, &wishart).draw(&mut a).unwrap();
+        sampler.draw(&mut b, &mut prepared[..3]);
+        assert_eq!(&prepared[..3], &draw.mean[..]);
+    }
+    for (family, dim, parameters) in [
+        (Family::Dirichlet, 3, &[0.4, 1.0, 20.0][..]),
+        (Family::MvNormal, 2, &normal[..]),
+        (Family::Gamma, 1, &[0.7, 3.0][..]),
+    ] {
+        let mut sampler = Sampler::new(family, dim, parameters);
+        for (mut a, mut b) in rngs() {
+            match family {
+                Family::Dirichlet => Dirichlet::new(parameters).draw(&mut a, &mut plain[..dim]),
+                Family::MvNormal => MvNormal::new(dim, parameters).draw(&mut a, &mut plain[..dim]),
+                _ => plain[0] = Gamma::new(parameters[0], parameters[1]).draw(&mut a),
+            }
+            sampler.draw(&mut b, &mut prepared[..dim]);
+            assert_eq!(plain[..dim], prepared[..dim], "{family:?}");
+            assert_eq!(a, b);
+        }
+    }
+}

@@ -3,6 +3,11 @@
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on, ln};
 use std::f64::consts::{LN_2, PI};
 
+/// `c_0 + c_1 x + c_2 x² + …`.
+fn polynomial(coefficients: &[f64], x: f64) -> f64 {
+    coefficients.iter().rev().fold(0.0, |sum, &c| sum * x + c)
+}
+
 /// `½ log 2π`.
 pub(super) const HALF_LN_2PI: f64 = 0.918_938_533_204_672_8;
 
@@ -34,12 +39,7 @@ pub fn digamma(x: f64) -> f64 {
     };
     let r = 1.0 / z;
     let s = r * r;
-    let tail = s
-        * (1.0 / 12.0
-            - s * (1.0 / 120.0
-                - s * (1.0 / 252.0
-                    - s * (1.0 / 240.0
-                        - s * (1.0 / 132.0 - s * (691.0 / 32760.0 - s * (1.0 / 12.0)))))));
+    let tail = s * polynomial(&DIGAMMA_SERIES, s);
     z.ln() - (0.5 * r + tail) - shift
 }
 
@@ -122,26 +122,25 @@ impl Kernel for DigammaLnGamma<'_> {
         for (x, (psi, ln_gamma)) in self.arguments.iter().zip(outputs) {
             let x = V::load(x);
             let u = x.mul(x.add(number(7.0)));
-            let numerator = u
-                .mul_add(number(4.0), number(84.0))
-                .mul_add(u, number(504.0))
-                .mul_add(u, number(720.0));
-            let product =
-                u.add(number(28.0)).mul_add(u, number(252.0)).mul_add(u, number(720.0)).mul(u);
+            // Coefficients from the constant upwards.
+            let polynomial = |coefficients: &[f64], x: V| {
+                let terms = coefficients.iter().rev();
+                terms.fold(V::zero(), |sum, &c| sum.mul_add(x, number(c)))
+            };
+            let numerator = polynomial(&[720.0, 504.0, 84.0, 4.0], u);
+            let product = u.mul(polynomial(&[720.0, 252.0, 28.0, 1.0], u));
             let z = x.add(number(8.0));
             // One division for 1/z and the sum of reciprocals.
             let both = number(1.0).div(z.mul(product));
             let r = both.mul(product);
             let shift = x.mul_add(number(2.0), number(7.0)).mul(numerator).mul(both.mul(z));
             let s = r.mul(r);
-            let series = |coefficients: &[f64]| {
-                coefficients.iter().rev().fold(V::zero(), |sum, &c| sum.mul_add(s, number(c)))
-            };
             let ln_z = ln(z);
-            let tail = s.mul(series(&DIGAMMA_SERIES));
+            let tail = s.mul(polynomial(&DIGAMMA_SERIES, s));
             ln_z.sub(r.mul_add(number(0.5), tail)).sub(shift).store(psi);
-            let error = r.mul(series(&STIRLING_SERIES));
-            let stirling = z.sub(number(0.5)).mul_add(ln_z, number(HALF_LN_2PI)).sub(z).add(error);
+            let error = r.mul(polynomial(&STIRLING_SERIES, s));
+            let leading = z.sub(number(0.5)).mul_add(ln_z, number(HALF_LN_2PI));
+            let stirling = leading.sub(z).add(error);
             stirling.sub(ln(product)).store(ln_gamma);
         }
     }
@@ -185,10 +184,10 @@ pub fn trigamma(x: f64) -> f64 {
     }
     let r = 1.0 / z;
     let s = r * r;
-    let tail = 1.0 / 6.0
-        - s * (1.0 / 30.0
-            - s * (1.0 / 42.0
-                - s * (1.0 / 30.0 - s * (5.0 / 66.0 - s * (691.0 / 2730.0 - s * (7.0 / 6.0))))));
+    let tail = polynomial(
+        &[1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0],
+        s,
+    );
     sum + r * (1.0 + r * (0.5 + r * tail))
 }
 
@@ -224,17 +223,28 @@ pub(super) fn stirling_error(x: f64) -> f64 {
     if x >= 8.0 {
         let r = 1.0 / x;
         let s = r * r;
-        r * (1.0 / 12.0
-            - s * (1.0 / 360.0
-                - s * (1.0 / 1260.0
-                    - s * (1.0 / 1680.0
-                        - s * (1.0 / 1188.0 - s * (691.0 / 360_360.0 - s * (1.0 / 156.0)))))))
+        r * polynomial(&STIRLING_SERIES, s)
     } else if x == 0.5 {
         0.5 - 0.5 * LN_2
     } else {
         libm::lgamma(x) - (x - 0.5) * x.ln() + x - HALF_LN_2PI
     }
 }
+
+/// 1/3, 1/5, …, 1/23.
+const RECIPROCALS_OF_ODD: [f64; 11] = [
+    1.0 / 3.0,
+    1.0 / 5.0,
+    1.0 / 7.0,
+    1.0 / 9.0,
+    1.0 / 11.0,
+    1.0 / 13.0,
+    1.0 / 15.0,
+    1.0 / 17.0,
+    1.0 / 19.0,
+    1.0 / 21.0,
+    1.0 / 23.0,
+];
 
 /// `log(1+s) − s`, without cancellation for small `s`.
 ///
@@ -245,15 +255,7 @@ pub(super) fn ln_1p_minus(s: f64) -> f64 {
     }
     let r = s / (2.0 + s);
     let t = r * r;
-    let series = 1.0 / 3.0
-        + t * (1.0 / 5.0
-            + t * (1.0 / 7.0
-                + t * (1.0 / 9.0
-                    + t * (1.0 / 11.0
-                        + t * (1.0 / 13.0
-                            + t * (1.0 / 15.0
-                                + t * (1.0 / 17.0
-                                    + t * (1.0 / 19.0 + t * (1.0 / 21.0 + t / 23.0)))))))));
+    let series = polynomial(&RECIPROCALS_OF_ODD, t);
     r * (2.0 * t * series - s)
 }
 

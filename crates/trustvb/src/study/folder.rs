@@ -190,15 +190,18 @@ impl Folder {
             .collect()
     }
 
-    /// The study, its cells, and the records of each that are there.
-    pub(super) fn into_records(
-        self,
-    ) -> Result<(Study, Vec<CellInfo>, Vec<Vec<Record>>), StudyError> {
+    /// The records of each cell that are there.
+    pub(super) fn records(&self) -> Result<Vec<Vec<Record>>, StudyError> {
         let mut records = vec![Vec::new(); self.manifest.cells.len()];
         for block in self.blocks().into_iter().filter(|block| self.has_block(*block)) {
             records[block.cell].extend(self.read_block(block)?);
         }
-        Ok((self.manifest.study, self.manifest.cells, records))
+        Ok(records)
+    }
+
+    /// The study and its cells.
+    pub(super) fn into_plan(self) -> (Study, Vec<CellInfo>) {
+        (self.manifest.study, self.manifest.cells)
     }
 
     fn file(&self, block: Block) -> PathBuf {

@@ -11,7 +11,8 @@ pub enum StudyMethod {
     Vb,
     /// [`Method::Tvb`], one split and one set of bootstraps for all ω.
     Tvb,
-    /// [`Method::Tvb`] with a new split and new bootstraps at every ω, as in the paper's studies.
+    /// [`Method::Tvb`] with a new split and new bootstraps at every ω and a search over the whole grid, as in
+    /// the paper's studies.
     TvbFresh,
     /// [`Method::TvbSequential`].
     TvbSequential,
@@ -66,6 +67,6 @@ impl StudyMethod {
 
     /// Whether it chooses an ω.
     pub fn chooses_omega(self) -> bool {
-        !matches!(self, StudyMethod::Vb | StudyMethod::Bootstrap)
+        self.method().chooses_omega()
     }
 }

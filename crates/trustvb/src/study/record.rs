@@ -129,7 +129,7 @@ impl Record {
 
     /// Whether the interval holds a value; `None` without an interval.
     pub fn covers(&self, value: f64) -> Option<bool> {
-        (self.outcome == Outcome::Interval).then(|| self.lower <= value && value <= self.upper)
+        (self.outcome == Outcome::Interval).then_some(self.lower <= value && value <= self.upper)
     }
 
     /// Names of its flags.

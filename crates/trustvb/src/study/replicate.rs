@@ -120,7 +120,10 @@ pub(super) fn replicate(
             };
             let behind = behind.unwrap_or(&small);
             let clock = Instant::now();
-            let calibrator = Calibrator::with_model(&behind.table, shared.model, study.draws);
+            let mut calibrator = Calibrator::with_model(&behind.table, shared.model, study.draws);
+            if method == StudyMethod::TvbFresh {
+                calibrator = calibrator.searching_whole_grid();
+            }
             let answers =
                 calibrator.answer(part, &[method.method()], &study.levels).unwrap_or_default();
             let (fits, base) = match method {

@@ -20,7 +20,9 @@ pub struct Results {
 impl Results {
     /// Reads the parts that are there; a damaged one is an error.
     pub fn read(folder: &Path) -> Result<Results, StudyError> {
-        let (study, cells, records) = Folder::open(folder)?.into_records()?;
+        let folder = Folder::open(folder)?;
+        let records = folder.records()?;
+        let (study, cells) = folder.into_plan();
         Ok(Results { study, cells, records })
     }
 

@@ -49,9 +49,9 @@ pub struct Summary {
     pub score_ratio: f64,
     /// Its standard error, from the pairs.
     pub score_ratio_se: f64,
-    /// Smallest, quartiles and largest ω̂.
+    /// ω̂: 5%, quartiles, 95%.
     pub omega: [f64; 5],
-    /// Five numbers of the lengths for a boxplot: 5%, quartiles, 95%.
+    /// Lengths: 5%, quartiles, 95%.
     pub length: [f64; 5],
     /// Mean of the estimates minus the truth.
     pub bias: f64,
@@ -63,7 +63,7 @@ pub struct Summary {
     pub fits: f64,
     /// Mean wall seconds on one thread.
     pub seconds: f64,
-    /// Share of replications with a flag that warns.
+    /// Share of replications with a flag that warns, other than of few bootstraps.
     pub warned: f64,
     /// Share of replications with each flag that occurred.
     pub flags: Vec<(&'static str, f64)>,
@@ -121,9 +121,10 @@ fn compare(own: &[&Record], base: &[&Record], level: f64, truth: f64) -> (f64, f
     ratio_of_means(&pairs)
 }
 
-fn five(values: Vec<f64>, outer: f64) -> [f64; 5] {
+/// What a boxplot shows: 5%, quartiles, 95%.
+fn five(values: Vec<f64>) -> [f64; 5] {
     let law = SampledLaw::new(values);
-    [outer, 0.25, 0.5, 0.75, 1.0 - outer].map(|p| law.quantile(p))
+    [0.05, 0.25, 0.5, 0.75, 0.95].map(|p| law.quantile(p))
 }
 
 fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
@@ -133,7 +134,7 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
     let hits = there.iter().filter(|r| r.covers(truth) == Some(true)).count();
     let lengths = values(&|r| r.upper - r.lower);
     let (mean_length, sd_length) = mean_and_sd(&lengths);
-    let length = five(lengths, 0.05);
+    let length = five(lengths);
     let (mean_score, sd_score) = mean_and_sd(&values(&|r| score(r, level, truth)));
     let (mean_estimate, sd_estimate) = mean_and_sd(&values(&|r| r.estimate));
     let claimed: Vec<f64> = values(&|r| r.coverage).into_iter().filter(|c| !c.is_nan()).collect();
@@ -146,7 +147,9 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| (name, share(count)))
         .collect();
-    let remark = |i: usize| Flag::NAMES[i] == Flag::AtOmegaOne.name();
+    // The study itself decides how many bootstraps there are.
+    let few = Flag::FewBootstraps { bootstraps: 0 };
+    let remark = |i: usize| [Flag::AtOmegaOne.name(), few.name()].contains(&Flag::NAMES[i]);
     let warns = |r: &&&Record| (0..Flag::NAMES.len()).any(|i| bit(r, i) && !remark(i));
     let without = |outcome: Outcome| records.iter().filter(|r| r.outcome == outcome).count();
     Summary {
@@ -170,7 +173,7 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
         score_se: sd_score / (there.len() as f64).sqrt(),
         score_ratio: f64::NAN,
         score_ratio_se: f64::NAN,
-        omega: five(values(&|r| r.omega), 0.0),
+        omega: five(values(&|r| r.omega)),
         length,
         bias: mean_estimate - truth,
         sd_estimate,

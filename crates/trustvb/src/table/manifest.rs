@@ -131,6 +131,7 @@ impl Manifest {
 
     /// The manifest of a table that stays in memory and never meets its data again: it says nothing of
     /// their names and values.
+    #[cfg(feature = "parquet")]
     pub(crate) fn without_data(settings: Settings, layout: &Layout, n_units: usize) -> Manifest {
         Manifest {
             schema: SCHEMA,

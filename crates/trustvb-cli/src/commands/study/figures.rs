@@ -69,7 +69,7 @@ fn draw_panels(
     };
     let omegas = BoxFigure {
         title: format!("Chosen ω of {percent} intervals: {}", study.title),
-        caption: format!("Quartiles, with whiskers to the smallest and largest. {about}"),
+        caption: format!("Quartiles, with whiskers from 5% to 95%. {about}"),
         panels: panels.iter().map(PanelData::omegas).collect(),
         columns: 0,
     };

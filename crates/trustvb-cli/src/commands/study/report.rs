@@ -35,6 +35,7 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
         study.seed,
         labels(results)
     );
+    let relative = format!("score/{}", study.baseline.name());
     let header = [
         "method",
         "coverage",
@@ -43,7 +44,7 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
         "median",
         "sd",
         "score",
-        "of baseline's",
+        relative.as_str(),
         "ω quartiles",
         "fits",
         "seconds",
@@ -68,7 +69,7 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
             "\n{}: {} = {}, {:.0}% intervals in {} data sets\n",
             first.cell,
             first.quantity,
-            significant(first.truth, 6),
+            short(first.truth),
             100.0 * first.level,
             first.replications
         ));
@@ -122,6 +123,15 @@ fn row(s: &Summary, is_baseline: bool) -> Vec<String> {
         significant(s.seconds, 2),
         if s.warned.is_nan() { "–".to_owned() } else { format!("{:.0}%", 100.0 * s.warned) },
     ]
+}
+
+/// Six digits, without the zeros at the end.
+fn short(x: f64) -> String {
+    let text = significant(x, 6);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
 }
 
 fn share(x: f64) -> String {
@@ -191,8 +201,8 @@ pub(super) fn csv(summary: &[Summary]) -> String {
     let mut text = String::from(
         "cell,size,quantity,method,level,truth,replications,intervals,no_interval,fit_failed,refused,\
          crashed,coverage,coverage_lower,coverage_upper,mean_length,median_length,sd_length,score,\
-         score_se,score_ratio,score_ratio_se,bias,sd_estimate,omega_min,omega_q1,omega_median,omega_q3,\
-         omega_max,claimed_coverage,fits,warned,flags,seconds\n",
+         score_se,score_ratio,score_ratio_se,bias,sd_estimate,omega_p5,omega_q1,omega_median,omega_q3,\
+         omega_p95,claimed_coverage,fits,warned,flags,seconds\n",
     );
     for s in summary {
         let mut cells = vec![

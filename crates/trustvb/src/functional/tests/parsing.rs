@@ -269,3 +269,30 @@ fn expression(choices: &mut impl Iterator<Item = usize>) -> String {
         }
     }
 }
+
+#[test]
+fn units_follow_the_form() {
+    let (layout, _) = gmm();
+    let names = &layout.coordinates;
+    for (text, expected) in [
+        ("pi[1]", Some(String::new())),
+        ("mu[1,2] - 60", Some(names[1].clone())),
+        ("mu[1,1] - mu[2,1]", Some(names[0].clone())),
+        ("mu[1,1] - mu[2,2]", None),
+        ("sd[1,2]", Some(names[1].clone())),
+        ("sigma[1,2,2]", Some(format!("{}²", names[1]))),
+        ("sigma[1,1,2]", Some(format!("{}·{}", names[0], names[1]))),
+        ("cor[1,1,2]", Some(String::new())),
+        ("2*sd[1,1]/sd[2,2]", Some(format!("{}/{}", names[0], names[1]))),
+        ("1/mu[1,1]", Some(format!("1/{}", names[0]))),
+        ("log(mu[1,1])", None),
+        ("log(mu[1,1]/mu[2,1])", Some(String::new())),
+        ("max(mu[1,1], mu[2,1])^2", Some(format!("{}²", names[0]))),
+    ] {
+        assert_eq!(one(text, &layout).unit(&layout), expected, "{text}");
+    }
+    let (layout, _) = bmlr();
+    assert_eq!(one("beta[1,1]", &layout).unit(&layout).as_deref(), Some("response"));
+    assert_eq!(one("beta[1,2]", &layout).unit(&layout).as_deref(), Some("response/x1"));
+    assert_eq!(one("tau[1]", &layout).unit(&layout), None);
+}

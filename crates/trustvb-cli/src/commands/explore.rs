@@ -1,0 +1,66 @@
+//! `trustvb explore`: a page on which tables are asked, served on this machine until Ctrl-C.
+
+use crate::args::ExploreArgs;
+use crate::failure::Failure;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use trustvb::table::open;
+use trustvb_report::explore::{ExploreError, ExploreOptions, Explorer};
+
+pub(crate) fn run(args: &ExploreArgs) -> Result<(), Failure> {
+    let mut tables = Vec::new();
+    for path in &args.tables {
+        tables.push((path.display().to_string(), open(path)?));
+    }
+    let options = ExploreOptions {
+        bind: args.bind,
+        port: args.port.unwrap_or(0),
+        token: args.token,
+        draws: args.draws,
+    };
+    let explorer = Explorer::new(tables, &options).map_err(|error| match error {
+        ExploreError::Listen { .. } => Failure::Usage(error.to_string()),
+        other => Failure::run(other),
+    })?;
+    let url = explorer.url();
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let mut stop = Some(stop);
+    // A handler that cannot be set leaves the default, which ends the process: fine too.
+    let _ = ctrlc::set_handler(move || match stop.take() {
+        Some(stop) => drop(stop.send(())),
+        None => std::process::exit(130),
+    });
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{url}")?;
+    out.flush()?;
+    drop(out);
+    if !args.quiet {
+        eprintln!("trustvb: serving until Ctrl-C");
+    }
+    if !args.no_browser && !open_browser(&url) && !args.quiet {
+        eprintln!("trustvb: no browser could be started; open the address above yourself");
+    }
+    let stop = async move {
+        let _ = stopped.await;
+    };
+    explorer.serve(stop).map_err(Failure::run)
+}
+
+/// Asks the desktop to open an address; whether it could be asked.
+fn open_browser(url: &str) -> bool {
+    let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("rundll32", &["url.dll,FileProtocolHandler"])
+    } else {
+        ("xdg-open", &[])
+    };
+    Command::new(program)
+        .args(arguments)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .is_ok()
+}

@@ -1,0 +1,142 @@
+//! Times the explorer's answers, for `cargo xtask bench`: one line of JSON per measurement.
+//!
+//! The table is that of the paper's Old Faithful analysis, 500 ω × 501 fits × 2 designs. Questions go through
+//! HTTP as the page's do, and come back with numbers and figures.
+
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use serde_json::{Value, json};
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Instant;
+use trustvb::backend::Cpu;
+use trustvb::data::Dataset;
+use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
+use trustvb::model::{GmmPrior, ModelData, ModelSpec, Update};
+use trustvb::resample::Resamples;
+use trustvb::table::{OmegaGrid, Replicates, Settings, TvbTable, Watch, build};
+use trustvb_report::answers::usual_methods;
+use trustvb_report::explore::{ExploreOptions, Explorer};
+
+/// Quantities with an exact law.
+const EXACT: [&str; 10] = [
+    "pi[1]",
+    "pi[2]",
+    "logit(pi[1])",
+    "pi[1]/pi[2]",
+    "mu[1,eruptions]",
+    "mu[1,waiting]",
+    "mu[2,waiting]",
+    "mu[1,waiting] - 10*mu[1,eruptions]",
+    "sd[1,waiting]",
+    "log(sd[2,eruptions])",
+];
+
+/// Quantities that need draws.
+const DRAWN: [&str; 7] = [
+    "mu[1,waiting] - mu[2,waiting]",
+    "mu[1,eruptions] - mu[2,eruptions]",
+    "mu[1,waiting]/mu[2,waiting]",
+    "cor[1,eruptions,waiting]",
+    "cor[2,eruptions,waiting]",
+    "sd[1,waiting]/sd[2,waiting]",
+    "pi[1]*mu[1,waiting] + pi[2]*mu[2,waiting]",
+];
+
+fn table() -> Result<TvbTable, Box<dyn Error>> {
+    let spec =
+        ModelSpec::Gmm { n_components: 2, prior: GmmPrior::default(), update: Update::Corrected };
+    let data = ModelData::Rows(Dataset::faithful());
+    let model = spec.build(&data)?;
+    let settings = Settings {
+        model: spec,
+        omegas: OmegaGrid { points: 500, min: 0.001 }.omegas(),
+        omega_min: 0.001,
+        replicates: Replicates { full: 500, split: 500 },
+        bootstraps: 500,
+        fresh_splits: false,
+        resamples: None,
+        seed: 1,
+        start: Start::KMeans { restarts: 10, seed: 1 },
+        path: PathOptions {
+            fit: FitOptions { stopping: Stopping::Relative(1e-8), ..FitOptions::default() },
+            matching: Matching::Assignment,
+            start: ReplicateStart::Warm,
+            seed: 1,
+        },
+        published_intervals: false,
+    };
+    let resamples = Resamples::new(1, false, None);
+    Ok(build(settings, model.as_ref(), data, &resamples, &Cpu, &Watch::silent())?)
+}
+
+/// Seconds until the whole answer is there.
+fn ask(
+    address: &str,
+    functional: &str,
+    level: f64,
+    methods: &[&str],
+) -> Result<f64, Box<dyn Error>> {
+    let question =
+        json!({ "table": 0, "functional": functional, "level": level, "methods": methods });
+    let body = question.to_string();
+    let began = Instant::now();
+    let mut stream = TcpStream::connect(address)?;
+    write!(
+        stream,
+        "POST /api/ask HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut reader = BufReader::new(stream);
+    let mut status = String::new();
+    reader.read_line(&mut status)?;
+    let mut rest = Vec::new();
+    reader.read_to_end(&mut rest)?;
+    let seconds = began.elapsed().as_secs_f64();
+    if !status.contains(" 200 ") {
+        return Err(format!("{functional}: {status}{}", String::from_utf8_lossy(&rest)).into());
+    }
+    Ok(seconds)
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn report(what: &str, value: f64, unit: &str) {
+    println!("{}", json!({ "what": what, "value": value, "unit": unit }) as Value);
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let table = table()?;
+    let methods: Vec<&str> = usual_methods(&table).iter().map(|m| m.name()).collect();
+    let options = ExploreOptions { bind: "127.0.0.1".parse()?, port: 0, token: false, draws: 500 };
+    let explorer = Explorer::new(vec![("faithful.tvb".to_owned(), table)], &options)?;
+    let url = explorer.url();
+    let address = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
+    std::thread::spawn(move || explorer.serve(std::future::pending()));
+
+    for (what, functionals) in [("an exact law", &EXACT[..]), ("draws", &DRAWN[..])] {
+        let mut first = Vec::new();
+        let mut moved = Vec::new();
+        for functional in functionals {
+            first.push(ask(&address, functional, 0.95, &methods)?);
+            for level in [0.94, 0.93, 0.92, 0.91, 0.9] {
+                moved.push(ask(&address, functional, level, &methods)?);
+            }
+        }
+        let (n, unit) = (first.len(), "ms");
+        let worst = first.iter().copied().fold(0.0, f64::max);
+        report(&format!("a new quantity with {what}, median of {n}"), 1e3 * median(first), unit);
+        report(&format!("a new quantity with {what}, the slowest"), 1e3 * worst, unit);
+        report(
+            &format!("another level of a quantity with {what}, median"),
+            1e3 * median(moved),
+            unit,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,462 @@
+//! Questions in, answers out: the requests that the page makes.
+
+use super::guard::{Guard, guard};
+use super::session::{Known, Refusal, Session};
+use super::{limits, page};
+use crate::answers::{
+    answers_csv, answers_json, deserved, headline, in_words, quantity_in_words, sentence,
+    significant, usual_methods,
+};
+use crate::command::QuestionCommand;
+use crate::figures::{Grid, render_legend, render_png};
+use crate::html::{Report, coverage_text};
+use crate::picture::{Quantity, coverage_panel, density_panel, forest_panels};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router, middleware};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Semaphore;
+use trustvb::calibrate::{Answer, CalibrateError, Method};
+use trustvb::functional::{Functional, Vocabulary};
+
+#[derive(Clone)]
+struct App {
+    session: Arc<Session>,
+    turns: Arc<Semaphore>,
+}
+
+/// All that the server answers to.
+pub(super) fn routes(session: Arc<Session>, checks: Arc<Guard>) -> Router {
+    let app = App { session, turns: Arc::new(Semaphore::new(limits::AT_ONCE)) };
+    Router::new()
+        .route("/", get(page::index))
+        .route("/explore.js", get(page::script))
+        .route("/state.js", get(page::state))
+        .route("/explore.css", get(page::style))
+        .route("/icon.svg", get(page::icon))
+        .route("/api/tables", get(tables))
+        .route("/api/check", post(check))
+        .route("/api/ask", post(ask))
+        .route("/api/list", post(list))
+        .route("/api/export", post(export))
+        .layer(DefaultBodyLimit::max(limits::BODY))
+        .layer(middleware::from_fn_with_state(checks, guard))
+        .with_state(app)
+}
+
+/// A question about one quantity.
+#[derive(Debug, Deserialize)]
+struct Question {
+    table: usize,
+    functional: String,
+    level: f64,
+    methods: Vec<Method>,
+}
+
+/// A question about several, and the form that the answer should have.
+#[derive(Debug, Deserialize)]
+struct ListQuestion {
+    table: usize,
+    functionals: Vec<String>,
+    level: f64,
+    methods: Vec<Method>,
+    #[serde(default)]
+    format: Form,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Form {
+    #[default]
+    Report,
+    Csv,
+    Json,
+    Svg,
+    Png,
+}
+
+/// Why there is no answer, as the page gets it.
+struct Problem {
+    status: StatusCode,
+    body: Value,
+}
+
+impl Problem {
+    fn new(status: StatusCode, message: impl Into<String>) -> Problem {
+        Problem { status, body: json!({ "message": message.into() }) }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        (self.status, Json(json!({ "error": self.body }))).into_response()
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
+        match refusal {
+            Refusal::NoTable(at) => {
+                Problem::new(StatusCode::NOT_FOUND, format!("there is no table {at} here"))
+            }
+            Refusal::TooMuch(why) => Problem::new(unprocessable, why),
+            Refusal::Calibrate(CalibrateError::Cancelled) => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!(
+                    "this takes more than {} seconds; ask for it with `trustvb interval`",
+                    limits::PATIENCE.as_secs()
+                ),
+            ),
+            Refusal::Calibrate(why) => Problem::new(unprocessable, why.to_string()),
+            Refusal::Functional(why) => {
+                // Positions in characters as JavaScript counts them.
+                let units =
+                    |at: usize| why.text().get(..at).map_or(0, |text| text.encode_utf16().count());
+                let span = why.span();
+                Problem {
+                    status: unprocessable,
+                    body: json!({
+                        "message": why.message(),
+                        "suggestion": why.suggestion(),
+                        "from": units(span.start),
+                        "to": units(span.end),
+                    }),
+                }
+            }
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Problem> {
+    serde_json::from_slice(body).map_err(|why| {
+        Problem::new(StatusCode::BAD_REQUEST, format!("the question cannot be read: {why}"))
+    })
+}
+
+/// Checks level and methods, and brings the methods into the order in which results are shown.
+fn check_question(level: f64, methods: &mut Vec<Method>) -> Result<(), Problem> {
+    if !(level > 0.0 && level < 1.0) {
+        let why = CalibrateError::Level(level).to_string();
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
+    }
+    methods.sort();
+    methods.dedup();
+    if methods.is_empty() {
+        let why = "choose at least one method";
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
+    }
+    Ok(())
+}
+
+/// Stops an evaluation when nobody waits for it any more: when the request is dropped.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl App {
+    /// Runs an evaluation beside the server, in its turn, and for a limited time.
+    async fn evaluate<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Session, &AtomicBool) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let _stop = StopOnDrop(cancel.clone());
+        let broken = || {
+            let why = "the evaluation broke off; please report what you asked for";
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why)
+        };
+        let turn = self.turns.clone().acquire_owned().await.map_err(|_| broken())?;
+        let (session, flag) = (self.session.clone(), cancel.clone());
+        let mut running = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            work(&session, &flag)
+        });
+        let done = tokio::select! {
+            done = &mut running => done,
+            () = tokio::time::sleep(limits::PATIENCE) => {
+                cancel.store(true, Ordering::Relaxed);
+                running.await
+            }
+        };
+        done.map_err(|_| broken())?
+    }
+}
+
+/// What there is to ask.
+async fn tables(State(app): State<App>) -> Json<Value> {
+    let tables: Vec<Value> = app
+        .session
+        .tables()
+        .iter()
+        .map(|open| {
+            let (table, manifest) = (&open.table, open.table.manifest());
+            let usual = usual_methods(table);
+            let methods: Vec<Value> = Method::ALL
+                .into_iter()
+                .map(|method| {
+                    json!({
+                        "name": method.name(),
+                        "possible": method.is_possible(table),
+                        "usual": usual.contains(&method),
+                    })
+                })
+                .collect();
+            let defaults: Vec<String> = Functional::defaults(table.layout())
+                .iter()
+                .take(limits::PARTS)
+                .flat_map(|h| {
+                    h.parts().iter().map(|part| part.label().to_owned()).collect::<Vec<_>>()
+                })
+                .collect();
+            json!({
+                "name": open.name,
+                "model": manifest.model.name(),
+                "units": manifest.n_units,
+                "components": manifest.layout.n_components,
+                "columns": manifest.columns,
+                "grid": manifest.omegas.len(),
+                "resamples": crate::command::resamples_in_words(table),
+                "seed": manifest.seed,
+                "methods": methods,
+                "defaults": defaults,
+                "vocabulary": Vocabulary::new(table.layout()),
+            })
+        })
+        .collect();
+    Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "tables": tables,
+        "longest": limits::LENGTH,
+        "legend": Method::ALL.map(|method| json!({
+            "method": method.name(),
+            "svg": render_legend(&[method.name()], 30.0),
+        })),
+    }))
+}
+
+#[derive(Debug, Deserialize)]
+struct Check {
+    table: usize,
+    functional: String,
+}
+
+/// Whether a functional can be read; quick, so that the page can ask at every key. That it cannot is an
+/// answer like any other.
+async fn check(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem> {
+    let Check { table, functional } = read(&body)?;
+    let known = match app.session.read(table, &functional) {
+        Ok(known) => known,
+        Err(refusal @ Refusal::NoTable(_)) => return Err(refusal.into()),
+        Err(refusal) => return Ok(Json(json!({ "error": Problem::from(refusal).body }))),
+    };
+    let parts: Vec<Value> = known
+        .functional
+        .parts()
+        .iter()
+        .map(|part| {
+            let law = part.exact().map(|law| law.describe());
+            json!({ "label": part.label(), "law": law })
+        })
+        .collect();
+    Ok(Json(json!({ "parts": parts })))
+}
+
+/// The answer for one quantity: numbers as the command prints them, words, and figures.
+async fn ask(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem> {
+    let mut question: Question = read(&body)?;
+    check_question(question.level, &mut question.methods)?;
+    app.evaluate(move |session, cancel| {
+        let Question { table: at, functional, level, methods } = question;
+        let known = session.read(at, &functional)?;
+        let list = [known];
+        let quantities = session.ask_all(at, &list, &methods, level, cancel)?;
+        let open = session.table(at)?;
+        let parts: Vec<Value> = quantities
+            .iter()
+            .enumerate()
+            .map(|(i, quantity)| part_json(session, open, (at, i), quantity, level))
+            .collect();
+        let all: Vec<&Answer> = quantities.iter().flat_map(|q| &q.answers).collect();
+        Ok(Json(json!({
+            "answer": answers_json(&open.table, all.iter().copied()),
+            "words": in_words(all.iter().copied()),
+            "parts": parts,
+            "command": command(session, at, "interval", &list, level, &methods, &[])?,
+        })))
+    })
+    .await
+}
+
+fn part_json(
+    session: &Session,
+    open: &super::session::OpenTable,
+    (at, i): (usize, usize),
+    quantity: &Quantity<'_>,
+    level: f64,
+) -> Value {
+    let mut density = density_panel(&open.table, quantity, level, session.draws());
+    let mut coverage = coverage_panel(&open.table, quantity, level);
+    density.functional.clear();
+    coverage.functional.clear();
+    let label = quantity.part.label();
+    let draw = |grid: Grid<'_>, what: &str| {
+        let grid = grid.without_legend().label(format!("{what} of {label}"));
+        grid.render_inline(&format!("t{at}q{i}-{what}"))
+    };
+    let vb = quantity.answers.iter().find(|a| a.method == Method::Vb);
+    let quoted = headline(&quantity.answers);
+    json!({
+        "label": label,
+        "words": quoted.map(|quoted| quantity_in_words(quoted, vb)),
+        "quoted": quoted.map(|quoted| quoted.method.name()),
+        "rows": quantity.answers.iter().map(row_json).collect::<Vec<_>>(),
+        "density": draw(Grid::new("").place(0, 0, &density), "densities"),
+        "coverage": draw(Grid::new("").place(0, 0, &coverage), "coverage"),
+    })
+}
+
+/// A row as it is shown; the numbers behind it are in the answer.
+fn row_json(a: &Answer) -> Value {
+    let width = a.upper - a.lower;
+    let flags: Vec<Value> = a
+        .flags
+        .iter()
+        .map(|flag| {
+            json!({
+                "name": flag.name(),
+                "sentence": sentence(&flag.sentence()),
+                "warning": !flag.is_remark(),
+            })
+        })
+        .collect();
+    json!({
+        "method": a.method.name(),
+        "estimate": deserved(a.estimate, width),
+        "lower": deserved(a.lower, width),
+        "upper": deserved(a.upper, width),
+        "omega": significant(a.omega, 3),
+        "coverage": coverage_text(a),
+        "flags": flags,
+    })
+}
+
+fn command(
+    session: &Session,
+    at: usize,
+    verb: &str,
+    list: &[Arc<Known>],
+    level: f64,
+    methods: &[Method],
+    more: &[&str],
+) -> Result<String, Problem> {
+    let command = QuestionCommand {
+        verb,
+        table: &session.table(at)?.name,
+        functionals: list.iter().map(|known| known.functional.text().to_owned()).collect(),
+        levels: &[level],
+        methods,
+        draws: session.draws(),
+        more: more.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    Ok(command.text())
+}
+
+fn read_list(session: &Session, question: &mut ListQuestion) -> Result<Vec<Arc<Known>>, Problem> {
+    check_question(question.level, &mut question.methods)?;
+    if question.functionals.is_empty() || question.functionals.len() > limits::LIST {
+        let why = format!(
+            "the list has {} quantities; it must have 1 to {}",
+            question.functionals.len(),
+            limits::LIST
+        );
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
+    }
+    let read = |text: &String| {
+        session.read(question.table, text).map_err(|refusal| {
+            let mut problem = Problem::from(refusal);
+            problem.body["functional"] = json!(text);
+            problem
+        })
+    };
+    question.functionals.iter().map(read).collect()
+}
+
+/// The kept quantities in one figure.
+async fn list(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem> {
+    let mut question: ListQuestion = read(&body)?;
+    app.evaluate(move |session, cancel| {
+        let (at, level) = (question.table, question.level);
+        let known = read_list(session, &mut question)?;
+        let quantities = session.ask_all(at, &known, &question.methods, level, cancel)?;
+        let panels = forest_panels(&session.table(at)?.table, &quantities, level);
+        let forest = Grid::new("").label("Intervals of the kept quantities").flow(&panels, 1);
+        Ok(Json(json!({
+            "forest": forest.render_inline(&format!("t{at}-forest")),
+            "command": command(session, at, "interval", &known, level, &question.methods, &[])?,
+        })))
+    })
+    .await
+}
+
+/// The kept quantities as a file.
+async fn export(State(app): State<App>, body: Bytes) -> Result<Response, Problem> {
+    let mut question: ListQuestion = read(&body)?;
+    app.evaluate(move |session, cancel| {
+        let (at, level) = (question.table, question.level);
+        let known = read_list(session, &mut question)?;
+        let quantities = session.ask_all(at, &known, &question.methods, level, cancel)?;
+        let open = session.table(at)?;
+        let all = quantities.iter().flat_map(|q| &q.answers);
+        let forest = || {
+            let panels = forest_panels(&open.table, &quantities, level);
+            Grid::new("").label("Intervals").flow(&panels, 1).render()
+        };
+        let (name, kind, bytes) = match question.format {
+            Form::Csv => {
+                ("intervals.csv", "text/csv; charset=utf-8", answers_csv(all).into_bytes())
+            }
+            Form::Json => {
+                let text = format!("{:#}\n", answers_json(&open.table, all));
+                ("intervals.json", "application/json", text.into_bytes())
+            }
+            Form::Svg => ("intervals.svg", "image/svg+xml", forest().into_bytes()),
+            Form::Png => {
+                let png = render_png(&forest(), 2.0).map_err(|why| {
+                    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
+                })?;
+                ("intervals.png", "image/png", png)
+            }
+            Form::Report => {
+                let functionals: Vec<String> =
+                    known.iter().map(|known| known.functional.text().to_owned()).collect();
+                let report = Report {
+                    table: &open.table,
+                    folder: &open.name,
+                    functionals: &functionals,
+                    quantities: &quantities,
+                    levels: &[level],
+                    methods: &question.methods,
+                    draws: session.draws(),
+                };
+                ("report.html", "text/html; charset=utf-8", report.render().into_bytes())
+            }
+        };
+        let disposition = format!("attachment; filename=\"{name}\"");
+        let headers =
+            [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
+        Ok((headers, bytes).into_response())
+    })
+    .await
+}

@@ -1,0 +1,286 @@
+//! How figures look: colour-blind safe colours for light and dark pages, sizes of type, a style per method.
+
+use super::svg::Element;
+
+/// The font stack; PNG export has the first one built in.
+pub(crate) const FONT_FAMILY: &str =
+    "'Noto Sans', system-ui, 'Segoe UI', Helvetica, Arial, sans-serif";
+
+/// Size of the figure's title, in pixels.
+pub(crate) const TITLE_SIZE: f64 = 15.0;
+/// Size of a panel's title.
+pub(crate) const PANEL_SIZE: f64 = 12.5;
+/// Size of axis titles and legends.
+pub(crate) const LABEL_SIZE: f64 = 11.5;
+/// Size of tick labels and captions.
+pub(crate) const TICK_SIZE: f64 = 10.5;
+
+/// A colour of the theme.
+///
+/// The series colours are those of Okabe and Ito (2008), without their yellow, which is too pale
+/// for lines on white, and with Paul Tol's wine; the dark values are the same hues made lighter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// The page.
+    Background,
+    /// Titles and labels.
+    Text,
+    /// Secondary text.
+    Muted,
+    /// Axis lines, ticks and reference lines.
+    Axis,
+    /// Grid lines.
+    Grid,
+    /// Alternate rows.
+    Band,
+    /// Nearly black: the uncalibrated baseline.
+    Charcoal,
+    /// Okabe–Ito blue.
+    Blue,
+    /// Okabe–Ito vermillion.
+    Vermillion,
+    /// Okabe–Ito bluish green.
+    Green,
+    /// Okabe–Ito reddish purple.
+    Purple,
+    /// Okabe–Ito orange.
+    Orange,
+    /// Okabe–Ito sky blue.
+    Sky,
+    /// Tol's wine, darker than all others but charcoal.
+    Wine,
+}
+
+const PAINTS: [Paint; 14] = [
+    Paint::Background,
+    Paint::Text,
+    Paint::Muted,
+    Paint::Axis,
+    Paint::Grid,
+    Paint::Band,
+    Paint::Charcoal,
+    Paint::Blue,
+    Paint::Vermillion,
+    Paint::Green,
+    Paint::Purple,
+    Paint::Orange,
+    Paint::Sky,
+    Paint::Wine,
+];
+
+impl Paint {
+    fn values(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Paint::Background => ("background", "#ffffff", "#15181c"),
+            Paint::Text => ("text", "#1f2328", "#e9ebee"),
+            Paint::Muted => ("muted", "#59616b", "#a9b1bb"),
+            Paint::Axis => ("axis", "#7d858f", "#88919b"),
+            Paint::Grid => ("grid", "#e7e9ec", "#2a2f36"),
+            Paint::Band => ("band", "#f5f6f8", "#1c2026"),
+            Paint::Charcoal => ("charcoal", "#3a3f45", "#d3d7dc"),
+            Paint::Blue => ("blue", "#0072b2", "#4495e6"),
+            Paint::Vermillion => ("vermillion", "#d55e00", "#ff7f3f"),
+            Paint::Green => ("green", "#009e73", "#2cc49a"),
+            Paint::Purple => ("purple", "#cc79a7", "#e59ac4"),
+            Paint::Orange => ("orange", "#e69f00", "#f2b632"),
+            Paint::Sky => ("sky", "#56b4e9", "#93d3f7"),
+            Paint::Wine => ("wine", "#882255", "#c95c92"),
+        }
+    }
+
+    /// The name used in class names and CSS variables.
+    pub fn name(self) -> &'static str {
+        self.values().0
+    }
+
+    /// The colour on a light page, and in every PNG.
+    pub fn light(self) -> &'static str {
+        self.values().1
+    }
+
+    /// The colour on a dark page.
+    pub fn dark(self) -> &'static str {
+        self.values().2
+    }
+
+    /// The colour of the mixture component with this 0-based number.
+    pub fn component(index: usize) -> Paint {
+        const ORDER: [Paint; 7] = [
+            Paint::Blue,
+            Paint::Vermillion,
+            Paint::Green,
+            Paint::Purple,
+            Paint::Orange,
+            Paint::Sky,
+            Paint::Charcoal,
+        ];
+        ORDER[index % ORDER.len()]
+    }
+}
+
+/// The style sheet of all figures: put into every saved one, and once into a page with inline ones.
+///
+/// Shapes carry their light colours as attributes. Renderers that skip at-rules (resvg does) stop
+/// there; browsers go on to the CSS variables `--tvb-…`, which follow the reader's colour scheme
+/// and which a page may set itself with a rule on `svg.tvb` of higher specificity.
+pub fn style_sheet() -> String {
+    let variables = |dark: bool| -> String {
+        PAINTS
+            .iter()
+            .map(|p| format!("--tvb-{}:{};", p.name(), if dark { p.dark() } else { p.light() }))
+            .collect()
+    };
+    let classes: String = PAINTS
+        .iter()
+        .map(|p| {
+            let name = p.name();
+            format!(
+                "svg.tvb .f-{name}{{fill:var(--tvb-{name})}}svg.tvb .s-{name}{{stroke:var(--tvb-{name})}}"
+            )
+        })
+        .collect();
+    format!(
+        "@media all{{svg.tvb{{{}}}{classes}}}@media screen and (prefers-color-scheme:dark){{svg.tvb{{{}}}}}",
+        variables(false),
+        variables(true)
+    )
+}
+
+/// The shape that marks a value of a series, so that colour is not the only difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// A disc.
+    Disc,
+    /// A square.
+    Square,
+    /// A diamond.
+    Diamond,
+    /// A triangle.
+    Triangle,
+    /// A ring with an empty inside.
+    Ring,
+}
+
+impl Marker {
+    /// The marker centred on a position, of about the given radius.
+    pub fn draw(self, x: f64, y: f64, radius: f64, paint: Paint) -> Element {
+        let polygon = |corners: &[(f64, f64)]| {
+            let points: Vec<_> =
+                corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect();
+            Element::path(&points, true).unwrap_or_else(Element::group).fill(paint)
+        };
+        match self {
+            Marker::Disc => Element::circle(x, y, radius).fill(paint),
+            Marker::Square => {
+                polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)])
+            }
+            Marker::Diamond => polygon(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
+            Marker::Triangle => polygon(&[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)]),
+            Marker::Ring => Element::circle(x, y, radius * 0.9)
+                .fill(Paint::Background)
+                .stroke(paint, radius * 0.5),
+        }
+    }
+}
+
+/// How one series is drawn: colour, dashes and marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesStyle {
+    /// Its colour.
+    pub paint: Paint,
+    /// Its dash pattern as in `stroke-dasharray`; empty is solid.
+    pub dash: &'static str,
+    /// Its marker.
+    pub marker: Marker,
+}
+
+/// The styles of a figure's series, the same in all of its panels.
+///
+/// The calibrators have fixed styles, so a method looks the same in every figure; other names
+/// are styled in order of appearance.
+#[derive(Clone, Debug, Default)]
+pub struct StyleBook {
+    entries: Vec<(String, SeriesStyle)>,
+}
+
+impl StyleBook {
+    /// Styles for these names, in this order; repeated names count once.
+    pub fn new<I: IntoIterator<Item = String>>(names: I) -> Self {
+        let mut book = StyleBook::default();
+        let mut others = 0;
+        for name in names {
+            if book.entries.iter().any(|(known, _)| *known == name) {
+                continue;
+            }
+            let style = method_style(&name).unwrap_or_else(|| {
+                others += 1;
+                other_style(others - 1)
+            });
+            book.entries.push((name, style));
+        }
+        book
+    }
+
+    /// The style of a name; a name the book does not know gets the first free style.
+    pub fn get(&self, name: &str) -> SeriesStyle {
+        self.entries
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, style)| *style)
+            .or_else(|| method_style(name))
+            .unwrap_or_else(|| other_style(0))
+    }
+
+    /// Names and styles in order of appearance.
+    pub fn entries(&self) -> &[(String, SeriesStyle)] {
+        &self.entries
+    }
+}
+
+fn method_style(name: &str) -> Option<SeriesStyle> {
+    let (paint, dash, marker) = match name {
+        "vb" => (Paint::Charcoal, "", Marker::Ring),
+        "tvb" => (Paint::Vermillion, "", Marker::Square),
+        "gpc" => (Paint::Sky, "8 3", Marker::Diamond),
+        "anchored" => (Paint::Blue, "", Marker::Disc),
+        "analytic" => (Paint::Green, "3.5 2.5", Marker::Triangle),
+        "tvb-sequential" => (Paint::Purple, "8 3 2 3", Marker::Square),
+        "tvb-fresh" => (Paint::Orange, "6 3", Marker::Square),
+        "bootstrap" => (Paint::Wine, "2 2.5", Marker::Diamond),
+        _ => return None,
+    };
+    Some(SeriesStyle { paint, dash, marker })
+}
+
+fn other_style(index: usize) -> SeriesStyle {
+    const PAINTS: [Paint; 7] = [
+        Paint::Orange,
+        Paint::Purple,
+        Paint::Blue,
+        Paint::Green,
+        Paint::Vermillion,
+        Paint::Sky,
+        Paint::Charcoal,
+    ];
+    const DASHES: [&str; 3] = ["", "6 3", "2 2.5"];
+    const MARKERS: [Marker; 5] =
+        [Marker::Disc, Marker::Triangle, Marker::Square, Marker::Diamond, Marker::Ring];
+    SeriesStyle {
+        paint: PAINTS[index % PAINTS.len()],
+        dash: DASHES[(index / PAINTS.len()) % DASHES.len()],
+        marker: MARKERS[index % MARKERS.len()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_keep_their_style_and_others_differ() {
+        let book = StyleBook::new(["x", "tvb", "y", "x", "anchored"].map(String::from));
+        assert_eq!(book.entries().len(), 4);
+        assert_eq!(book.get("tvb").paint, Paint::Vermillion);
+        assert_ne!(book.get("x"), book.get("y"));
+    }
+}

@@ -1,0 +1,357 @@
+//! Data, model, prior, settings and versions: what a reader needs to judge the fits.
+
+use super::Report;
+use crate::answers::{n_fits, plural, significant};
+use crate::command::resamples_in_words;
+use crate::figures::{Grid, ScatterMatrixFigure};
+use crate::picture::{ClusterPicture, bound_panel, clusters, ellipse_caption};
+use maud::{Markup, PreEscaped, html};
+use trustvb::fit::{Matching, ReplicateStart, Start, StatusCode, Stopping};
+use trustvb::model::{ModelData, ModelSpec, Noise, PriorBase, Update};
+use trustvb::table::{Manifest, TvbTable};
+
+/// Columns summarised at most.
+const MOST_COLUMNS: usize = 40;
+
+pub(super) fn section(report: &Report<'_>) -> Markup {
+    let table = report.table;
+    let manifest = table.manifest();
+    let bound = bound_panel(table);
+    html! {
+        section #model aria-labelledby="model-title" {
+            h2 #model-title { "Data and model" }
+            p { (model_in_words(manifest)) }
+            @if let Some(picture) = clusters(table) { (clusters_figure(picture)) }
+            h3 { "Data" }
+            (data(table))
+            h3 { "Components at ω = 1" }
+            (components(table))
+            h3 { "Prior" }
+            (prior(manifest))
+            @if let Some(bound) = &bound {
+                h3 { "Convergence" }
+                figure {
+                    (PreEscaped(Grid::new("").label("The bound of the full-data fit, sweep by sweep").place(0, 0, bound).render_inline("bound")))
+                    figcaption {
+                        "The bound of the full-data fit at ω = 1, which never falls; a line per start, the best one in colour."
+                    }
+                }
+            }
+            h3 { "Settings" }
+            (settings(report))
+        }
+    }
+}
+
+fn model_in_words(manifest: &Manifest) -> String {
+    let k = manifest.layout.n_components;
+    match &manifest.model {
+        ModelSpec::Gmm { update, .. } => format!(
+            "A mixture of {} with full covariances in {} ({}){}.",
+            plural(k, "Gaussian", "Gaussians"),
+            plural(manifest.columns.len(), "column", "columns"),
+            manifest.columns.join(", "),
+            match update {
+                Update::Corrected => "",
+                Update::AsPrinted => ", with the covariance update as the paper prints it",
+            }
+        ),
+        ModelSpec::Bmlr { noise, formula, .. } => format!(
+            "A mixture of {}, {formula}, with {}.",
+            plural(k, "linear regression", "linear regressions"),
+            match noise {
+                Noise::Estimate => "a noise precision estimated for each component".to_owned(),
+                Noise::Known(x) => format!("noise precision {x} taken as known"),
+            }
+        ),
+    }
+}
+
+fn clusters_figure(picture: ClusterPicture) -> Markup {
+    let svg = match picture {
+        ClusterPicture::Plane(panel) => Grid::new("")
+            .label("The data and their clusters")
+            .place(0, 0, &panel)
+            .render_inline("clusters"),
+        ClusterPicture::Matrix(figure) => {
+            ScatterMatrixFigure { ..figure }.render_inline("clusters")
+        }
+    };
+    html! {
+        figure.wide {
+            div.scroll tabindex="0" role="region" aria-label="Clusters, drawn" { (PreEscaped(svg)) }
+            figcaption { (ellipse_caption()) }
+        }
+    }
+}
+
+/// Numbers about each column.
+fn data(table: &TvbTable) -> Markup {
+    let manifest = table.manifest();
+    let Some(data) = table.data() else {
+        return html! {
+            p {
+                (plural(manifest.n_units, "unit", "units")) " with the columns "
+                (manifest.columns.join(", ")) ". The table was built without the data, so they cannot be shown."
+            }
+        };
+    };
+    let names = data.column_names();
+    let columns = data.columns();
+    // The last column of grouped data is the group's number.
+    let shown = match data {
+        ModelData::Rows(_) => names.len(),
+        ModelData::Groups(_) => names.len() - 1,
+    };
+    let summary = |values: &[f64]| {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let sd = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0)).sqrt();
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        [mean, sd, low, high]
+    };
+    html! {
+        p {
+            @match data {
+                ModelData::Rows(rows) => { (plural(rows.n_rows(), "row", "rows")) ", each a unit." }
+                ModelData::Groups(groups) => {
+                    (plural(groups.n_groups(), "group", "groups")) ", each a unit, with "
+                    (plural(groups.n_rows(), "row", "rows")) " in all; the response is "
+                    code { (groups.response_name()) } "."
+                }
+            }
+            " SHA-256 of names and values: " code.hash { (manifest.data_hash) } "."
+        }
+        div.scroll tabindex="0" role="region" aria-label="Columns" {
+            table {
+                caption.unseen { "Columns of the data" }
+                thead {
+                    tr {
+                        th scope="col" { "column" }
+                        @for name in ["mean", "sd", "least", "largest"] { th.number scope="col" { (name) } }
+                    }
+                }
+                tbody {
+                    @for (name, values) in names.iter().zip(&columns).take(shown.min(MOST_COLUMNS)) {
+                        tr {
+                            th scope="row" { code { (name) } }
+                            @for x in summary(values) { td.number { (significant(x, 4)) } }
+                        }
+                    }
+                }
+            }
+        }
+        @if shown > MOST_COLUMNS { p { "And " (shown - MOST_COLUMNS) " columns more." } }
+    }
+}
+
+/// The fit that everything is compared with.
+fn components(table: &TvbTable) -> Markup {
+    let Some(first) = table.full_data_posterior(1.0) else {
+        return html! { p { "The table has no full-data fit at ω = 1." } };
+    };
+    let manifest = table.manifest();
+    let coordinates = &manifest.layout.coordinates;
+    let p = coordinates.len();
+    let centres = first.centres();
+    let gmm = matches!(manifest.model, ModelSpec::Gmm { .. });
+    let shown = p.min(MOST_COLUMNS);
+    let sd = |k: usize, j: usize| {
+        let covariance = first.normal_wishart("mu_lambda", k)?.mean_covariance()?;
+        Some(covariance[trustvb::linalg::packed_index(j, j)].sqrt())
+    };
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Components" {
+            table {
+                caption.unseen { "Components of the full-data fit" }
+                thead {
+                    tr {
+                        th scope="col" { "component" }
+                        th.number scope="col" { "weight" }
+                        @for name in &coordinates[..shown] {
+                            th.number scope="col" { @if gmm { "mean of " } code { (name) } }
+                            @if gmm { th.number scope="col" { "sd" } }
+                        }
+                    }
+                }
+                tbody {
+                    @for (k, weight) in first.weights().iter().enumerate() {
+                        tr {
+                            th scope="row" { (k + 1) }
+                            td.number { (significant(*weight, 3)) }
+                            @for j in 0..shown {
+                                td.number { (centres.get(k * p + j).map_or("–".to_owned(), |x| significant(*x, 4))) }
+                                @if gmm { td.number { (sd(k, j).map_or("–".to_owned(), |x| significant(x, 3))) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @if shown < p { p { "And " (p - shown) " coordinates more." } }
+    }
+}
+
+fn prior(manifest: &Manifest) -> Markup {
+    let (base, given) = match &manifest.model {
+        ModelSpec::Gmm { prior, .. } => (prior.base, serde_json::to_value(prior)),
+        ModelSpec::Bmlr { prior, .. } => (prior.base, serde_json::to_value(prior)),
+    };
+    let k = manifest.layout.n_components;
+    let usual = match &manifest.model {
+        ModelSpec::Gmm { .. } => format!(
+            "α₀ = 1/{k}, m₀ = column means, β₀ = 1, ν₀ = p + 2 = {}, W₀ = {}",
+            manifest.columns.len() + 2,
+            match base {
+                PriorBase::Default => "the correlation matrix of standardised columns, mapped back",
+                PriorBase::Paper => "the covariance matrix",
+            }
+        ),
+        ModelSpec::Bmlr { .. } => format!(
+            "α₀ = 1/{k}, a₀ = b₀ = c₀ = d₀ = 0.1, meant for {}",
+            match base {
+                PriorBase::Default => "standardised columns and response",
+                PriorBase::Paper => "the columns as they are",
+            }
+        ),
+    };
+    let given: Vec<(String, String)> = given
+        .ok()
+        .and_then(|value| value.as_object().cloned())
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| name != "base")
+        .map(|(name, value)| (name, value.to_string()))
+        .collect();
+    html! {
+        p {
+            @match base {
+                PriorBase::Default => { "The default, which does not depend on the columns' units: " }
+                PriorBase::Paper => { "The paper's: " }
+            }
+            (usual) ", computed from the sample that is fitted."
+        }
+        @if !given.is_empty() {
+            p {
+                "Of these, set by hand: "
+                @for (i, (name, value)) in given.iter().enumerate() {
+                    @if i > 0 { "; " }
+                    code { (name) " = " (value) }
+                }
+                "."
+            }
+        }
+    }
+}
+
+fn settings(report: &Report<'_>) -> Markup {
+    let (table, manifest) = (report.table, report.table.manifest());
+    let mut rows: Vec<(&str, String)> = vec![
+        ("seed", manifest.seed.to_string()),
+        (
+            "grid",
+            format!(
+                "{} ω from 1 to {}, even in log ω",
+                manifest.omegas.len(),
+                manifest.omegas.last().copied().unwrap_or(1.0)
+            ),
+        ),
+        ("resamples", resamples(table)),
+        ("fits", fits(table)),
+        ("start of the full-data fit", start(manifest)),
+        ("start of resamples", replicate_start(manifest)),
+        ("components matched", matching(manifest).to_owned()),
+        ("iteration", iteration(manifest)),
+        (
+            "draws",
+            format!("{} where there is no exact law, ten times as many for limits", report.draws),
+        ),
+        ("trustvb", versions(manifest)),
+        ("table format", manifest.schema.to_string()),
+    ];
+    if manifest.published_intervals {
+        let what =
+            "as published: t quantile × posterior standard deviation, search over the whole grid";
+        rows.insert(1, ("intervals", what.to_owned()));
+    }
+    html! {
+        table.settings {
+            caption.unseen { "Settings" }
+            tbody { @for (name, value) in &rows { tr { th scope="row" { (name) } td { (value) } } } }
+        }
+    }
+}
+
+fn versions(manifest: &Manifest) -> String {
+    let here = env!("CARGO_PKG_VERSION");
+    if manifest.library == here {
+        here.to_owned()
+    } else {
+        format!("{here}; the table was built by {}", manifest.library)
+    }
+}
+
+fn resamples(table: &TvbTable) -> String {
+    let manifest = table.manifest();
+    let mut text = resamples_in_words(table);
+    if manifest.fresh_splits {
+        text.push_str(", a new split at every ω");
+    }
+    if let Some(hash) = &manifest.resamples {
+        text.push_str(&format!(", given by the user (SHA-256 {hash})"));
+    }
+    text
+}
+
+fn fits(table: &TvbTable) -> String {
+    let (mut limit, mut failed) = (0, 0);
+    for status in table.paths().flat_map(|(_, path)| &path.status) {
+        limit += usize::from(*status == StatusCode::HitLimit);
+        failed += usize::from(*status == StatusCode::Degenerate);
+    }
+    let all = n_fits(table);
+    match (limit, failed) {
+        (0, 0) => format!("{all}, all converged"),
+        _ => format!("{all}; {limit} did not converge, {failed} failed"),
+    }
+}
+
+fn start(manifest: &Manifest) -> String {
+    match &manifest.start {
+        Start::KMeans { restarts, .. } => {
+            format!("the best of {}", plural(*restarts, "k-means++ start", "k-means++ starts"))
+        }
+        Start::Centres(_) => "centres given by the user".to_owned(),
+    }
+}
+
+fn replicate_start(manifest: &Manifest) -> String {
+    match &manifest.path.start {
+        ReplicateStart::Warm => "from the full-data fit, then along the grid".to_owned(),
+        ReplicateStart::ColdEveryOmega => "k-means at every ω, as published".to_owned(),
+        ReplicateStart::Restarts(n) => {
+            plural(*n, "k-means start", "k-means starts") + " of its own"
+        }
+    }
+}
+
+fn matching(manifest: &Manifest) -> &'static str {
+    match manifest.path.matching {
+        Matching::Assignment => "by resemblance to the full-data fit",
+        Matching::Weight => "by weight, the paper's rule",
+    }
+}
+
+fn iteration(manifest: &Manifest) -> String {
+    let fit = &manifest.path.fit;
+    let stop = match fit.stopping {
+        Stopping::Relative(x) => format!("until the state changes by less than {x:e} of its size"),
+        Stopping::AbsoluteBound(x) => format!("until the bound changes by less than {x:e}"),
+    };
+    let how = match fit.acceleration {
+        0 => "plain sweeps".to_owned(),
+        depth => format!("Anderson acceleration of depth {depth}"),
+    };
+    format!("{how}, {stop}, at most {} sweeps", fit.max_sweeps)
+}

@@ -98,7 +98,12 @@ pub(crate) fn sentence(text: &str) -> String {
 /// It goes on from the quantity's name, which a page shows as code.
 pub(crate) fn quantity_in_words(quoted: &Answer, vb: Option<&Answer>) -> String {
     let width = quoted.upper - quoted.lower;
-    let show = |x: f64| if x.is_infinite() { infinite(x) } else { deserved(x, width) };
+    let show = |x: f64| {
+        let number = if x.is_infinite() { infinite(x) } else { deserved(x, width) };
+        number.replace('-', "−")
+    };
+    // An estimate with a Monte-Carlo error deserves no decimals in a sentence.
+    let covered = |coverage: f64| format!("{:.0}%", 100.0 * coverage);
     if quoted.lower.is_nan() || quoted.upper.is_nan() {
         return format!(
             "is estimated at {}, but has no interval; the remarks below say why.",
@@ -121,7 +126,7 @@ pub(crate) fn quantity_in_words(quoted: &Answer, vb: Option<&Answer>) -> String 
         Some(coverage) => text.push_str(&format!(
             ", with an interval from {lower} to {upper} ({method}) that is estimated to cover only \
              {}: no ω reaches the {level} asked for.",
-            percent(coverage)
+            covered(coverage)
         )),
         None => text.push_str(&format!(
             ", with a calibrated {level} interval from {lower} to {upper} ({method})."
@@ -138,7 +143,7 @@ pub(crate) fn quantity_in_words(quoted: &Answer, vb: Option<&Answer>) -> String 
              as long.",
             show(vb.lower),
             show(vb.upper),
-            percent(coverage)
+            covered(coverage)
         )),
         (false, None, Some(ratio)) => {
             text.push_str(&format!(" It is {ratio:.2} times as long as VB's own."));

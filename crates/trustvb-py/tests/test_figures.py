@@ -82,7 +82,7 @@ def test_colours_are_those_of_the_commands_figures():
     """The theme of trustvb-report names them."""
     from conftest import ROOT
 
-    theme = (ROOT / "crates/trustvb-report/src/theme.rs").read_text()
+    theme = (ROOT / "crates/trustvb-report/src/figures/theme.rs").read_text()
     for colour, _, _ in _plot.METHODS.values():
         assert f'"{colour}"' in theme
     for colour in (*_plot.COMPONENTS, _plot.TEXT, _plot.MUTED, _plot.AXIS, _plot.GRID):

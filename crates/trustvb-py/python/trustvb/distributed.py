@@ -16,6 +16,7 @@ import os
 import pickle
 import tempfile
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -222,9 +223,12 @@ def _submit(
     futures: dict[Any, int] = {}
     failed: dict[int, str] = {}
     # A task and not scattered data: it waits for the first worker, and is done again when all that had it are lost.
-    data = client.submit(
-        _load, pickle.dumps(work), key=f"{name}-data-{token}", pure=False, retries=retries
-    )
+    with warnings.catch_warnings():
+        # Dask advises against large tasks, because most people send the same data with many of them.
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        data = client.submit(
+            _load, pickle.dumps(work), key=f"{name}-data-{token}", pure=False, retries=retries
+        )
     try:
         for number in missing:
             key = f"{name}-{number}/{shards}-{token}"
@@ -286,9 +290,10 @@ def _build(
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, KilledWorker):
+        deaths = error.allowed_failures + 1
         return (
-            f"{error.allowed_failures + 1} workers died while they built it, the last at "
-            f"{error.last_worker.address}; they may have had too little memory"
+            f"{deaths} {'worker' if deaths == 1 else 'workers'} died while building it, the last at "
+            f"{error.last_worker.address}; there may have been too little memory"
         )
     text = str(error) or "it was cancelled"
     return text if isinstance(error, _native.TrustvbError) else f"{type(error).__name__}: {text}"

@@ -8,9 +8,13 @@ from __future__ import annotations
 import os
 import re
 import signal
+import threading
 import time
+import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 import trustvb
 from conftest import ROOT
@@ -253,17 +257,39 @@ def test_what_fails_for_good_is_told_and_the_rest_is_kept(
         build_table(client, model, **options)
 
 
+def test_a_shard_that_kills_workers_is_told(cluster, client, model, alone, tmp_path, unpatched):
+    each_shard_first(client, "table", lambda shard: __import__("time").sleep(0.4))
+    path, kill = tmp_path / "faithful.tvb", KillOne(client, after=2)
+    usual, cluster.scheduler.allowed_failures = cluster.scheduler.allowed_failures, 0
+    try:
+        with pytest.raises(ShardsFailed, match="1 worker died while building it, the last at tcp"):
+            build_table(client, model, path, **SMALL, shards=SHARDS, progress=kill)
+    finally:
+        cluster.scheduler.allowed_failures = usual
+    build_table(client, model, path, **SMALL, shards=SHARDS)
+    assert files(path) == alone
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are another matter on Windows")
 def test_ctrl_c_cancels_what_is_running(client, model, tmp_path):
     def running() -> int:
         return sum(client.run(lambda dask_worker: dask_worker.state.executing_count).values())
 
-    def interrupt(done, total):
+    def interrupt() -> None:
         wait_until(running)
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
 
     path = tmp_path / "long.tvb"
-    with pytest.raises(KeyboardInterrupt):
-        build_table(client, model, path, bootstraps=100_000, shards=2, progress=interrupt)
+    # A shell may have started the tests with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    hand = threading.Thread(target=interrupt)
+    hand.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            build_table(client, model, path, bootstraps=100_000, shards=2)
+    finally:
+        hand.join()
+        signal.signal(signal.SIGINT, before)
     wait_until(lambda: not running())
     assert not any(client.processing().values())
     assert not list((path / "parts").iterdir())
@@ -289,9 +315,21 @@ def test_wrong_calls_are_told(client, model, tmp_path):
         run_study(client, "nothing")
 
 
+def test_large_data_are_sent_without_a_word(client):
+    rows = np.random.default_rng(0).normal(size=(200_000, 8))  # more than Dask warns of
+    model = trustvb.GaussianMixture(1, n_init=1).fit(rows)
+    options = dict(method="anchored", grid=2, omega_min=0.5, bootstraps=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = build_table(client, model, **options)
+    assert table.to_arrow().equals(model.table(**options).to_arrow())
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+def test_the_examples_of_the_pages_run(cluster, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # One cluster is enough.
+    monkeypatch.setattr("dask.distributed.LocalCluster", lambda **_: nullcontext(cluster))
     pages = [ROOT / "docs" / "PYTHON.md", ROOT / "docs" / "SCALE.md"]
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
     blocks = re.findall(r"```python dask\n(.*?)```", text, flags=re.DOTALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import doctest
 import io
 import json
 import subprocess
@@ -80,6 +81,12 @@ def test_what_is_wrong_is_told(tmp_path):
     trustvb.run_study("section3", tmp_path / "s", **{**SMALL, "replications": 1})
     with pytest.raises(trustvb.TrustvbError, match=r"its study\.replications is 1, here"):
         trustvb.run_study("section3", tmp_path / "s", **{**SMALL, "replications": 2})
+
+
+def test_the_examples_in_its_words_run():
+    from trustvb import _study
+
+    assert doctest.testmod(_study).failed == 0
 
 
 def test_without_dask_the_remedy_is_told():

@@ -43,7 +43,7 @@ def run_study(
 
     >>> summary = run_study("section3", only="sep3/n=300", replications=4, bootstraps=20, grid=10)
     >>> list(summary.method.unique())
-    ['vb', 'tvb', 'gpc', 'anchored', 'analytic']
+    ['vb', 'tvb', 'gpc', 'anchored', 'analytic', 'bootstrap']
     """
     native = read_study(study, **changes)
     with folder_for(study, path) as (folder, _):

@@ -45,7 +45,7 @@ def cluster():
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
-        dashboard_address=":0",
+        dashboard_address="127.0.0.1:0",
     ) as cluster:
         yield cluster
 

@@ -7,6 +7,7 @@ use trustvb::data::DataError;
 use trustvb::functional::FunctionalError;
 use trustvb::model::{Degenerate, ModelError};
 use trustvb::resample::ResampleError;
+use trustvb::study::StudyError;
 use trustvb::table::{BuildError, PlanError, TableError};
 
 create_exception!(
@@ -17,7 +18,7 @@ create_exception!(
 );
 
 /// The library advises in the words of the command line; these are Python's for the same.
-const WORDS: [(&str, &str); 17] = [
+const WORDS: [(&str, &str); 18] = [
     (" (with --columns, or in the formula)", ""),
     (", or choose others with --columns", ""),
     (" with --columns", ""),
@@ -41,6 +42,7 @@ const WORDS: [(&str, &str); 17] = [
         "(`trustvb table info` on the command line tells which)",
     ),
     ("make one with `trustvb table build`", "make one with table(path=…)"),
+    ("make one with `trustvb study NAME -o FOLDER`", "make one with run_study(NAME, path=FOLDER)"),
 ];
 
 /// A sentence of the library for somebody in Python.
@@ -101,6 +103,21 @@ impl IntoException for TableError {
         match self {
             TableError::Model(error) => error.into_exception(),
             other => run_error(other),
+        }
+    }
+}
+
+impl IntoException for StudyError {
+    fn into_exception(self) -> PyErr {
+        match self {
+            StudyError::NotAStudy { .. }
+            | StudyError::Foreign { .. }
+            | StudyError::Newer { .. }
+            | StudyError::Different { .. }
+            | StudyError::Damaged { .. }
+            | StudyError::Limit(_)
+            | StudyError::Io { .. } => run_error(self),
+            _ => value_error(self),
         }
     }
 }

@@ -9,6 +9,7 @@ mod options;
 mod outside;
 mod posterior;
 mod problem;
+mod study;
 mod table;
 mod work;
 
@@ -23,6 +24,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<problem::Problem>()?;
     module.add_class::<problem::Fit>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<study::Study>()?;
     module.add_function(wrap_pyfunction!(problem::faithful, module)?)?;
     module.add_function(wrap_pyfunction!(problem::formula_columns, module)?)?;
     module.add_function(wrap_pyfunction!(problem::formula_design, module)?)?;

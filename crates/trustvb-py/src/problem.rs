@@ -4,12 +4,12 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use trustvb::backend::Cpu;
 use trustvb::data::{Column, Dataset, Formula, Frame, TextColumn};
 use trustvb::fit::{Fit as InnerFit, FitOptions, Status, Stopping, fit};
 use trustvb::model::{Model, ModelData, ModelSpec};
-use trustvb::table::{BuildError, Shard, TableError, Watch, build, build_on_disk, open};
+use trustvb::resample::Resamples;
+use trustvb::table::{BuildError, Settings, Shard, TableError, build, build_on_disk, survey};
 
 use crate::arrays::{to_vec, vector};
 use crate::errors::{IntoException, value_error};
@@ -53,6 +53,15 @@ impl Problem {
             Stopping::Relative(x) | Stopping::AbsoluteBound(x) => x,
         };
         iteration.fit(tolerance, true)
+    }
+
+    /// What a table is made with, from what Python says.
+    fn settings(&self, iteration: &str, table: &str) -> PyResult<(Settings, Resamples)> {
+        let iteration = Iteration::parse(iteration)?;
+        let model = &self.inner.model;
+        let start = iteration.start(model.n_components(), model.centre_len())?;
+        let plan = TableOptions::parse(table)?.plan(&iteration, start, model.n_units())?;
+        plan.settings(self.inner.spec.clone()).map_err(IntoException::into_exception)
     }
 }
 
@@ -168,47 +177,83 @@ impl Problem {
         n_jobs: Option<usize>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Table> {
-        let iteration = Iteration::parse(iteration)?;
-        let model = &self.inner.model;
-        let start = iteration.start(model.n_components(), model.centre_len())?;
-        let plan = TableOptions::parse(table)?.plan(&iteration, start, model.n_units())?;
-        let (settings, resamples) =
-            plan.settings(self.inner.spec.clone()).map_err(IntoException::into_exception)?;
+        if let Some(path) = path {
+            let whole = (1, 1);
+            let to = path.clone();
+            self.build_shard(py, iteration, table, to, whole, with_data, n_jobs, progress)?;
+            return Table::open(py, path);
+        }
+        let (settings, resamples) = self.settings(iteration, table)?;
         let inner = self.inner.clone();
         let tracker = Arc::new(Tracker::default());
-        let result = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
-            let watch = Watch {
-                cancel: &tracker.cancel,
-                begin: &|paths| tracker.total.store(paths, Ordering::Relaxed),
-                done: &|| {
-                    tracker.done.fetch_add(1, Ordering::Relaxed);
-                },
-            };
-            let model = inner.model.as_ref();
-            match path {
-                None => {
-                    let data = inner.data.clone();
-                    build(settings, model, data, &resamples, &Cpu, &watch).map_err(TableError::from)
-                }
-                Some(path) => build_on_disk(
+        let built = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
+            tracker.watched(|watch| {
+                let data = inner.data.clone();
+                build(settings, inner.model.as_ref(), data, &resamples, &Cpu, watch)
+            })
+        })?;
+        Ok(Table::new(built.map_err(|error| exception(error.into()))?))
+    }
+
+    /// Builds what is missing of a shard, its number and of how many, in the folder `path`.
+    #[pyo3(signature = (iteration, table, path, shard, with_data=true, n_jobs=None, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn build_shard(
+        &self,
+        py: Python<'_>,
+        iteration: &str,
+        table: &str,
+        path: PathBuf,
+        shard: (u32, u32),
+        with_data: bool,
+        n_jobs: Option<usize>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let (settings, resamples) = self.settings(iteration, table)?;
+        let inner = self.inner.clone();
+        let tracker = Arc::new(Tracker::default());
+        let built = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
+            tracker.watched(|watch| {
+                build_on_disk(
                     &path,
                     settings,
-                    model,
+                    inner.model.as_ref(),
                     &inner.data,
                     with_data,
                     &resamples,
                     &Cpu,
-                    Shard::default(),
-                    &watch,
+                    Shard { number: shard.0, of: shard.1 },
+                    watch,
                 )
-                .and_then(|()| open(&path)),
-            }
+            })
         })?;
-        let table = result.map_err(|error| match error {
-            TableError::Build(BuildError::FullData(why)) => why.into_exception(),
-            other => other.into_exception(),
+        built.map_err(exception)
+    }
+
+    /// Makes the folder of a table, or checks that it is that table's, and says which parts are there.
+    #[pyo3(signature = (iteration, table, path, with_data=true))]
+    fn survey(
+        &self,
+        py: Python<'_>,
+        iteration: &str,
+        table: &str,
+        path: PathBuf,
+        with_data: bool,
+    ) -> PyResult<Vec<bool>> {
+        let (settings, _) = self.settings(iteration, table)?;
+        let inner = self.inner.clone();
+        let there = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
+            survey(&path, settings, inner.model.as_ref(), &inner.data, with_data)
         })?;
-        Ok(Table::new(table))
+        there.map_err(exception)
+    }
+}
+
+/// A fit that failed is told as such, also when it was the first of a table.
+fn exception(error: TableError) -> PyErr {
+    match error {
+        TableError::Build(BuildError::FullData(why)) => why.into_exception(),
+        other => other.into_exception(),
     }
 }
 

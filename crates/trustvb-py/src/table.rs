@@ -10,7 +10,7 @@ use trustvb::calibrate::{CalibrateError, Calibrator, Law, Method};
 use trustvb::functional::{Draws, Functional};
 use trustvb::posterior::Posterior as InnerPosterior;
 use trustvb::resample::Design;
-use trustvb::table::{TvbTable, open, save};
+use trustvb::table::{TvbTable, merge, open, save};
 
 use crate::answers;
 use crate::arrays::vector;
@@ -58,10 +58,19 @@ fn single(mut functionals: Vec<Functional>) -> PyResult<Functional> {
 impl Table {
     /// Opens a table on disk.
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
         let tracker = Arc::new(Tracker::default());
         let table = run(py, None, None, &tracker, move |_| open(&path))?;
         Ok(Table::new(table.map_err(IntoException::into_exception)?))
+    }
+
+    /// Adds the parts of tables to the one in the folder `path`, which is made when it is not there; returns
+    /// how many were added.
+    #[staticmethod]
+    fn merge(py: Python<'_>, path: PathBuf, sources: Vec<PathBuf>) -> PyResult<usize> {
+        let tracker = Arc::new(Tracker::default());
+        let added = run(py, None, None, &tracker, move |_| merge(&path, &sources))?;
+        added.map_err(IntoException::into_exception)
     }
 
     /// Writes it to a folder.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use trustvb::table::Watch;
 
 use crate::errors::{run_error, value_error};
 
@@ -15,6 +16,19 @@ pub(crate) struct Tracker {
     pub(crate) cancel: AtomicBool,
     pub(crate) total: AtomicU64,
     pub(crate) done: AtomicU64,
+}
+
+impl Tracker {
+    /// Does work that tells and hears as tables and studies do.
+    pub(crate) fn watched<T>(&self, work: impl FnOnce(&Watch<'_>) -> T) -> T {
+        work(&Watch {
+            cancel: &self.cancel,
+            begin: &|pieces| self.total.store(pieces, Ordering::Relaxed),
+            done: &|| {
+                self.done.fetch_add(1, Ordering::Relaxed);
+            },
+        })
+    }
 }
 
 /// How often signals and progress are looked after.

@@ -7,6 +7,7 @@ import re
 
 import pytest
 import trustvb
+import trustvb.distributed
 from conftest import ROOT
 
 PAGE = (ROOT / "docs" / "PYTHON.md").read_text(encoding="utf-8")
@@ -43,14 +44,26 @@ def test_it_names_everything():
         trustvb.GaussianMixture.intervals,
         trustvb.calibrate,
         trustvb.GaussianMixture.to_arviz,
+        trustvb.run_study,
+        trustvb._study.read_study,
+        trustvb.distributed.build_table,
+        trustvb.distributed.run_study,
     ):
         for parameter in inspect.signature(function).parameters:
-            if parameter != "self":
+            if parameter not in ("self", "changes"):
                 assert f"`{parameter}`" in PAGE, f"{function.__qualname__}({parameter})"
 
 
+def test_a_cluster_takes_the_options_of_table():
+    alone = inspect.signature(trustvb.GaussianMixture.table).parameters
+    cluster = inspect.signature(trustvb.distributed.build_table).parameters
+    for name in set(alone) - {"self", "n_jobs"}:
+        assert cluster[name].default == alone[name].default, name
+
+
 def test_everything_public_has_words():
-    for name in trustvb.__all__:
-        thing = getattr(trustvb, name)
-        if callable(thing):
-            assert thing.__doc__, name
+    for module in (trustvb, trustvb.distributed):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing):
+                assert thing.__doc__, name

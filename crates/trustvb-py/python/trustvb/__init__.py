@@ -14,6 +14,7 @@ from ._mixture import GaussianMixture
 from ._native import TrustvbError, __version__
 from ._outside import Calibration, Fit, calibrate, resample_weights
 from ._regression import MixtureRegression
+from ._study import run_study, study_summary
 from ._table import Table, open_table
 
 __all__ = [
@@ -33,4 +34,6 @@ __all__ = [
     "load_faithful",
     "open_table",
     "resample_weights",
+    "run_study",
+    "study_summary",
 ]

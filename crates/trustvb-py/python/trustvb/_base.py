@@ -356,13 +356,47 @@ class Calibrated(Estimator):
         n_jobs : threads, all cores if not given; results do not depend on it.
         progress : whether to show a bar; if not given, when somebody watches.
         """
+        request = self._table_request(
+            method,
+            grid=grid,
+            omega_min=omega_min,
+            bootstraps=bootstraps,
+            fresh_splits=fresh_splits,
+            resamples=resamples,
+            matching=matching,
+            restarts=restarts,
+        )
+        with Progress("fitting resamples", progress) as bar:
+            native = self._problem.table(
+                self._iteration(),
+                json.dumps(request),
+                None if path is None else os.fspath(path),
+                with_data,
+                _ask.jobs(n_jobs),
+                bar.callback,
+            )
+        return Table(native)
+
+    def _table_request(
+        self,
+        method: str | Iterable[str] | None,
+        *,
+        grid: int,
+        omega_min: float,
+        bootstraps: int,
+        fresh_splits: bool,
+        resamples: str | os.PathLike[str] | None,
+        matching: str | None,
+        restarts: int | None,
+    ) -> dict[str, Any]:
+        """What the native module is told about a table, checked."""
         self._check_fitted()
         if self._weighted:
             raise ValueError(
                 "intervals are calibrated by resampling units, which all count once: "
                 "repeat rows instead of weighting them, and fit without sample_weight"
             )
-        options = {
+        return {
             "methods": _ask.methods(method, _native.usual_methods(self.published)),
             "grid": _ask.whole("grid", grid),
             "omega_min": _ask.fraction("omega_min", omega_min, one=True),
@@ -373,16 +407,6 @@ class Calibrated(Estimator):
             "restarts": None if restarts is None else _ask.whole("restarts", restarts),
             "published": bool(self.published),
         }
-        with Progress("fitting resamples", progress) as bar:
-            native = self._problem.table(
-                self._iteration(),
-                json.dumps(options),
-                None if path is None else os.fspath(path),
-                with_data,
-                _ask.jobs(n_jobs),
-                bar.callback,
-            )
-        return Table(native)
 
     def _held_table(self, method: Sequence[str], options: dict[str, Any]) -> Table:
         """The table for these methods, built once."""

@@ -64,6 +64,23 @@ class Problem:
         n_jobs: int | None = None,
         progress: _Progress = None,
     ) -> Table: ...
+    def build_shard(
+        self,
+        iteration: str,
+        table: str,
+        path: str | os.PathLike[str],
+        shard: tuple[int, int],
+        with_data: bool = True,
+        n_jobs: int | None = None,
+        progress: _Progress = None,
+    ) -> None: ...
+    def survey(
+        self,
+        iteration: str,
+        table: str,
+        path: str | os.PathLike[str],
+        with_data: bool = True,
+    ) -> list[bool]: ...
 
 class Fit:
     @property
@@ -86,6 +103,8 @@ class Fit:
 class Table:
     @staticmethod
     def open(path: str | os.PathLike[str]) -> Table: ...
+    @staticmethod
+    def merge(path: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> int: ...
     def save(self, path: str | os.PathLike[str]) -> None: ...
     @property
     def manifest(self) -> str: ...
@@ -117,6 +136,30 @@ class Table:
         self, asked: Sequence[_Asked], omega: float, n: int
     ) -> list[tuple[str, _Vector]]: ...
     def columns(self) -> dict[str, Any]: ...
+
+class Study:
+    @staticmethod
+    def read(name: str, changes: str) -> Study: ...
+    @staticmethod
+    def of(fields: str, changes: str) -> Study: ...
+    @staticmethod
+    def from_toml(text: str) -> Study: ...
+    @property
+    def toml(self) -> str: ...
+    def run_shard(
+        self,
+        path: str | os.PathLike[str],
+        shard: tuple[int, int] = (1, 1),
+        n_jobs: int | None = None,
+        progress: _Progress = None,
+    ) -> None: ...
+    def survey(self, path: str | os.PathLike[str]) -> list[bool]: ...
+    @staticmethod
+    def merge(path: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> int: ...
+    @staticmethod
+    def finish(path: str | os.PathLike[str]) -> None: ...
+    @staticmethod
+    def summary(path: str | os.PathLike[str]) -> dict[str, Any]: ...
 
 def faithful() -> tuple[list[str], list[_Vector]]: ...
 def formula_columns(

@@ -9,6 +9,7 @@
 //! Component 1 of the truth is the heaviest. Fits are matched to the truth before anything is asked
 //! ([`Labels::Matched`]), so that results tell of intervals and not of numbering.
 
+mod change;
 mod error;
 #[cfg(feature = "parquet")]
 mod folder;
@@ -29,6 +30,7 @@ mod simulate;
 mod summary;
 mod truth;
 
+pub use change::Changes;
 pub use error::StudyError;
 #[cfg(feature = "parquet")]
 pub use folder::{CellInfo, merge, study_in};
@@ -40,7 +42,7 @@ pub use record::{Outcome, Record};
 #[cfg(feature = "parquet")]
 pub use results::Results;
 #[cfg(feature = "parquet")]
-pub use run::{Progress, run};
+pub use run::{Progress, run, survey};
 pub use score::{interval_score, mean_and_sd, ratio_of_means, wilson};
 pub use simulate::{
     BmlrSimulation, GmmSimulation, NoiseSize, SimulatedModel, Simulation, SimulationSettings,

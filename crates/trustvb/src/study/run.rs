@@ -81,6 +81,17 @@ pub fn run(
     Ok(Progress { done, of, cancelled: watch.cancel.load(Ordering::Relaxed) && done < of })
 }
 
+/// Makes the folder of a study, or checks that it holds the same one, and says of each part whether it is
+/// there, in the order in which shards take them: shard `i/n` takes parts `i`, `i + n`, ….
+///
+/// # Errors
+/// Those of [`run`].
+pub fn survey(path: &std::path::Path, study: &Study) -> Result<Vec<bool>, StudyError> {
+    let folder = Folder::prepare(path, study, &study.cells()?)?;
+    let there = |block: Block| folder.read_block(block).is_ok();
+    Ok(folder.blocks().into_iter().map(there).collect())
+}
+
 /// What the threads share.
 struct Work<'a> {
     study: &'a Study,

@@ -221,6 +221,21 @@ pub fn claim(
     prepare(folder, &Manifest::new(settings.clone(), model.layout(), data), Some(data))
 }
 
+/// Makes the folder of a table with these settings, or checks that it is one, and says of each part whether
+/// it is there, in the order in which shards take them: shard `i/n` takes parts `i`, `i + n`, ….
+pub fn survey(
+    folder: &Path,
+    settings: Settings,
+    model: &dyn Model,
+    data: &ModelData,
+    with_data: bool,
+) -> Result<Vec<bool>, TableError> {
+    let manifest = Manifest::new(settings, model.layout(), data);
+    prepare(folder, &manifest, with_data.then_some(data))?;
+    let there = |block: Block| parts::read(&part(folder, block), &manifest, block).is_ok();
+    Ok(Block::all(&manifest).into_par_iter().map(there).collect())
+}
+
 fn same_manifest(folder: &Path, manifest: &Manifest) -> Result<(), TableError> {
     match read_manifest(folder)?.difference(manifest) {
         None => Ok(()),

@@ -15,7 +15,9 @@ mod plan;
 
 pub use build::{BuildError, Watch, build};
 #[cfg(feature = "parquet")]
-pub use disk::{Shard, TableError, TableInfo, build_on_disk, claim, info, merge, open, save};
+pub use disk::{
+    Shard, TableError, TableInfo, build_on_disk, claim, info, merge, open, save, survey,
+};
 #[cfg(feature = "parquet")]
 pub(crate) use manifest::first_difference;
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};

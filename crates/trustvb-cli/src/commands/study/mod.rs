@@ -11,8 +11,8 @@ use crate::progress;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trustvb::study::{
-    Labels, PRESETS, Results, Study, StudyError, StudyMethod, merge, preset, run as run_study,
-    study_in, summarise,
+    Changes, Labels, PRESETS, Results, Study, StudyError, StudyMethod, merge, preset,
+    run as run_study, study_in, summarise,
 };
 use trustvb::table::{Shard, Watch};
 
@@ -113,52 +113,35 @@ pub(crate) fn read(name: &str) -> Result<Study, Failure> {
 
 /// The study with what the command line changes.
 fn changed(study: Study, args: &StudyArgs) -> Result<Study, Failure> {
-    let usage = |e: StudyError| Failure::Usage(e.to_string());
-    let mut study = study.only(&args.only).map_err(usage)?;
-    if let Some(scale) = args.scale {
-        study = study.scaled(scale);
-    }
-    study.replications = args.replications.unwrap_or(study.replications);
-    study.bootstraps = args.bootstraps.unwrap_or(study.bootstraps);
-    study.grid = args.grid.unwrap_or(study.grid);
-    study.seed = args.seed.unwrap_or(study.seed);
-    if !args.level.is_empty() {
-        study.levels.clone_from(&args.level);
-    }
-    if !args.method.is_empty() {
-        study.methods = methods(&args.method)?;
-    }
-    if !args.quantity.is_empty() {
-        study.quantities.clone_from(&args.quantity);
-        for design in &mut study.designs {
-            design.quantities = None;
-        }
-    }
-    study.labels = match args.labels {
-        Some(LabelsName::Matched) => Labels::Matched,
-        Some(LabelsName::Weight) => Labels::Weight,
-        None => study.labels,
+    let changes = Changes {
+        only: args.only.clone(),
+        scale: args.scale,
+        replications: args.replications,
+        bootstraps: args.bootstraps,
+        grid: args.grid,
+        seed: args.seed,
+        levels: args.level.clone(),
+        methods: methods(&args.method)?,
+        quantities: args.quantity.clone(),
+        labels: args.labels.map(|name| match name {
+            LabelsName::Matched => Labels::Matched,
+            LabelsName::Weight => Labels::Weight,
+        }),
     };
-    study.check().map_err(usage)?;
-    Ok(study)
+    study.changed(&changes).map_err(|e| Failure::Usage(e.to_string()))
 }
 
 fn methods(names: &[String]) -> Result<Vec<StudyMethod>, Failure> {
-    let mut methods = Vec::new();
-    for name in names {
-        let method = StudyMethod::from_name(name.trim()).ok_or_else(|| {
+    let method = |name: &String| {
+        StudyMethod::from_name(name.trim()).ok_or_else(|| {
             let known: Vec<&str> = StudyMethod::ALL.iter().map(|m| m.name()).collect();
             Failure::Usage(format!(
                 "--method {name}: there is no such method; choose from {}",
                 known.join(", ")
             ))
-        })?;
-        if !methods.contains(&method) {
-            methods.push(method);
-        }
-    }
-    methods.sort();
-    Ok(methods)
+        })
+    };
+    names.iter().map(method).collect()
 }
 
 /// The folder asked for: that of `-o`, the one named, or `NAME.study`.

@@ -6,13 +6,12 @@ mod ask;
 mod fit;
 mod shared;
 mod simulate;
+mod slurm;
 mod study;
 mod table;
 mod value;
 
-pub(crate) use ask::{
-    AskArgs, CalibrateArgs, ExploreArgs, IntervalArgs, QuestionArgs, ReportArgs,
-};
+pub(crate) use ask::{AskArgs, CalibrateArgs, ExploreArgs, IntervalArgs, ReportArgs};
 pub(crate) use fit::FitArgs;
 pub(crate) use shared::{
     Format, GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, OutputArgs, UpdateName,
@@ -21,8 +20,9 @@ pub(crate) use simulate::{
     DrawArgs, NoiseName, SimulateArgs, SimulateBmlrArgs, SimulateCommand, SimulateGmmArgs,
     SimulateStudyArgs,
 };
-pub(crate) use study::{LabelsName, StudyArgs, StudyCommand, StudyMergeArgs};
-pub(crate) use table::{BuildArgs, InfoArgs, MergeArgs, TableArgs, TableCommand};
+pub(crate) use slurm::{JobArgs, SlurmArgs, SlurmCommand, SlurmStudyArgs, SlurmTableArgs};
+pub(crate) use study::{LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs};
+pub(crate) use table::{BuildArgs, InfoArgs, MergeArgs, TableArgs, TableCommand, WantedTableArgs};
 
 use clap::{Parser, Subcommand};
 use value::positive;
@@ -75,4 +75,10 @@ pub(crate) enum Command {
     /// name: the built-in studies.
     #[command(after_help = study::STUDY_EXAMPLES, args_conflicts_with_subcommands = true)]
     Study(Box<StudyArgs>),
+    /// Tables and studies as job arrays on a Slurm cluster
+    ///
+    /// Writes the scripts of an array and of a job that checks the result when the array has ended, and
+    /// submits both with --submit. All tasks write into the same folder. Given again, it leaves out the
+    /// shards that are done.
+    Slurm(SlurmArgs),
 }

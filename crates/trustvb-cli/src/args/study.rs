@@ -27,22 +27,15 @@ pub(crate) enum LabelsName {
     Weight,
 }
 
+/// Which study, with what changed, and where.
 #[derive(Debug, Args)]
-pub(crate) struct StudyArgs {
-    #[command(subcommand)]
-    pub(crate) command: Option<StudyCommand>,
+pub(crate) struct WantedStudyArgs {
     /// A built-in study, a TOML file, or the folder of a study that goes on
     #[arg(value_name = "NAME, FILE or FOLDER")]
     pub(crate) study: Option<String>,
     /// The folder [default: NAME.study]
     #[arg(short, long, value_name = "NAME.study")]
     pub(crate) output: Option<PathBuf>,
-    /// Print the study as TOML, to copy and change, and do nothing
-    #[arg(long)]
-    pub(crate) show: bool,
-    /// Show what is done so far, and do nothing
-    #[arg(long)]
-    pub(crate) so_far: bool,
     /// This share of the replications and of the bootstraps, for a quick look
     #[arg(long, value_name = "X", value_parser = scale, allow_negative_numbers = true)]
     pub(crate) scale: Option<f64>,
@@ -74,6 +67,24 @@ pub(crate) struct StudyArgs {
     /// How components of fits get the numbers of the true ones [default: matched]
     #[arg(long, value_enum)]
     pub(crate) labels: Option<LabelsName>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<StudyCommand>,
+    #[command(flatten)]
+    pub(crate) wanted: WantedStudyArgs,
+    /// Print the study as TOML, to copy and change, and do nothing
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// Show what is done so far, and run nothing
+    #[arg(long)]
+    pub(crate) so_far: bool,
+    /// Fail, and say what is missing, unless all replications are there; a complete study gets its
+    /// summary and figures
+    #[arg(long, requires = "so_far")]
+    pub(crate) complete: bool,
     /// Do only this share of the replications, such as 2/5; merge the folders, or run the study again
     /// in the same folder, to complete it
     #[arg(long, value_name = "I/N")]

@@ -10,7 +10,8 @@ const BUILD_EXAMPLES: &str = "Examples:
 
 const INFO_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
-  trustvb table info faithful.tvb";
+  trustvb table info faithful.tvb
+  trustvb table info faithful.tvb --complete";
 
 const MERGE_EXAMPLES: &str = "Examples:
   trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2
@@ -36,8 +37,9 @@ pub(crate) enum TableCommand {
     Merge(MergeArgs),
 }
 
+/// Which table, and where.
 #[derive(Debug, Args)]
-pub(crate) struct BuildArgs {
+pub(crate) struct WantedTableArgs {
     /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
     pub(crate) data: Option<PathBuf>,
     /// The table's folder
@@ -46,9 +48,6 @@ pub(crate) struct BuildArgs {
     /// Methods the table should serve, which decide its resamples [default: vb,tvb,anchored,analytic]
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) method: Vec<String>,
-    /// Do only this share of the replicates, such as 3/16
-    #[arg(long, value_name = "I/N")]
-    pub(crate) shard: Option<String>,
     /// Do not put the data into the table
     #[arg(long)]
     pub(crate) without_data: bool,
@@ -58,6 +57,15 @@ pub(crate) struct BuildArgs {
     pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) iteration: IterationArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    pub(crate) wanted: WantedTableArgs,
+    /// Do only this share of the replicates, such as 3/16
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
     /// No progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -67,6 +75,9 @@ pub(crate) struct BuildArgs {
 pub(crate) struct InfoArgs {
     /// The table's folder
     pub(crate) table: PathBuf,
+    /// Fail, and say what is missing, unless every part is there and can be read
+    #[arg(long)]
+    pub(crate) complete: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

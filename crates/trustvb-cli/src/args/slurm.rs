@@ -13,7 +13,7 @@ With --submit the jobs are submitted; without it the scripts are written and the
 them are printed. `trustvb table info NAME.tvb` shows how far a table is.";
 
 const STUDY_EXAMPLES: &str = "Examples:
-  trustvb slurm study section3 --only sep3/n=300 --replications 40 -B 20 --grid 20 -o look.study --shards 2
+  trustvb slurm study section3 --only sep3/n=300 --replications 40 -B 20 -o look.study --shards 2
   trustvb slurm study section3 --scale 0.1 -o tenth.study --time 02:00:00 --setup 'module load gcc'
 
 With --submit the jobs are submitted; without it the scripts are written and the commands that submit

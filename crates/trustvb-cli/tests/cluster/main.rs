@@ -104,7 +104,7 @@ fn missing(info: &Value, parts_per_design: u64) -> Vec<u64> {
 fn a_killed_task_is_reported_and_made_again() {
     let scratch = Scratch::new();
     let folder = scratch.path("");
-    scratch.ok(&["simulate", "gmm", "--n", "6000", "--separation", "2.5", "-o", "data.csv"]);
+    scratch.ok(&["simulate", "gmm", "--n", "30000", "--separation", "2.5", "-o", "data.csv"]);
     // Six parts in each design.
     const SIZE: [&str; 5] = ["data.csv", "--grid", "60", "-B", "100"];
     scratch.ok(&[&["table", "build", "-o", "one.tvb"], &SIZE[..]].concat());

@@ -34,6 +34,8 @@ pub(crate) fn test() -> Result<(), String> {
         "--",
         "--ignored",
         "--test-threads=1",
+        // A test that cannot be made here says why.
+        "--show-output",
     ]))?;
     python::test_cluster()
 }

@@ -4,6 +4,11 @@
 //! ignored. Each starts a Slurm of its own and stops it again.
 
 #![cfg(target_os = "linux")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that cannot be made says why"
+)]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -119,7 +119,8 @@ impl Shard {
 
     /// The numbers of the shares, of so many, that make any of these parts.
     pub fn making(parts: impl IntoIterator<Item = usize>, of: u32) -> Vec<u32> {
-        let numbers: BTreeSet<u32> = parts.into_iter().map(|part| part as u32 % of + 1).collect();
+        let numbers: BTreeSet<u32> =
+            parts.into_iter().map(|part| part as u32 % of.max(1) + 1).collect();
         numbers.into_iter().collect()
     }
 }

@@ -5,19 +5,21 @@
 
 use crate::command::{cargo, run};
 use crate::{apt, python};
+use std::process::Command;
 
 /// What Debian and Ubuntu call them.
 const PACKAGES: [&str; 2] = ["slurm-wlm", "munge"];
 
-/// Programs that the tests start, with the option that prints their version.
+/// Programs that the tests start, with an option with which they end at once.
 const PROGRAMS: [(&str, &str); 4] =
     [("munged", "--version"), ("slurmctld", "-V"), ("slurmd", "-V"), ("sbatch", "--version")];
 
 /// Installs what is missing and runs the tests.
 pub(crate) fn test() -> Result<(), String> {
     let there = |(program, version): (&str, &str)| {
-        // Daemons are not on the path of every user.
-        apt::there(program, version) || apt::there(&format!("/usr/sbin/{program}"), version)
+        // Daemons are not on the path of every user; sbatch fails where no cluster is configured.
+        let starts = |name: &str| Command::new(name).arg(version).output().is_ok();
+        starts(program) || starts(&format!("/usr/sbin/{program}"))
     };
     if !PROGRAMS.into_iter().all(there) {
         let by_hand =

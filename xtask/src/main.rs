@@ -2,9 +2,11 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its user")]
 
+mod apt;
 mod bench;
 mod bench_explore;
 mod browser;
+mod cluster;
 mod command;
 mod fixtures;
 mod python;
@@ -12,6 +14,7 @@ mod readme;
 mod test;
 
 use std::process::ExitCode;
+use test::Scope;
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
@@ -19,6 +22,9 @@ usage: cargo xtask TASK
   test [--quick]  format, lints, tests, documentation, the Python package, browser tests (installs
                   Chromium if it is missing) and the README's commands; --quick leaves out the
                   last four
+  test --cluster  all of that, and the cluster tests
+  cluster         the cluster tests alone: job arrays on a Slurm of this machine (installs it if it is
+                  missing), a disk that fills (needs root), the Python package's
   python          the Python package alone: installed into an environment of its own, lints, tests
   bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
   fixtures        write the test fixtures that need Python again
@@ -28,8 +34,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments.as_slice() {
-        ["test"] => test::run(false),
-        ["test", "--quick"] => test::run(true),
+        ["test"] => test::run(Scope::Usual),
+        ["test", "--quick"] => test::run(Scope::Quick),
+        ["test", "--cluster"] => test::run(Scope::Cluster),
+        ["cluster"] => cluster::test(),
         ["python"] => python::test(),
         ["bench"] => bench::run(),
         ["fixtures"] => fixtures::run(),

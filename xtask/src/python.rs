@@ -4,26 +4,61 @@
 //! lints, its types and pytest, which compares it with the `trustvb` command of the same sources.
 
 use crate::command::{cargo, python, root, run, target};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The package, from the root.
 const PACKAGE: &str = "crates/trustvb-py";
 
+/// Tests of it that need a cluster, from the package.
+const CLUSTER: &str = "tests/cluster";
+
+/// What its tests need.
+const REQUIREMENTS: &str = "crates/trustvb-py/tests/requirements.txt";
+
 /// Installs and tests the package.
 pub(crate) fn test() -> Result<(), String> {
-    let python = python("python-venv", "crates/trustvb-py/tests/requirements.txt")?;
-    run(&mut cargo(&["build", "--release", "--locked", "--package", "trustvb-cli"]))?;
+    let python = python("python-venv", REQUIREMENTS)?;
     let package = root().join(PACKAGE);
-    // Dependencies are those that are pinned; the same version is installed again and again.
-    run(module(&python, &package, "pip")
-        .args(["install", "--quiet", "--no-deps", "--force-reinstall"])
-        .arg(&package))?;
+    let command = command()?;
+    install(&python, &package)?;
     run(module(&python, &package, "ruff").args(["check", "."]))?;
     run(module(&python, &package, "ruff").args(["format", "--check", "."]))?;
     run(module(&python, &package, "mypy").arg("python/trustvb"))?;
-    let command = target().join("release").join(format!("trustvb{}", std::env::consts::EXE_SUFFIX));
-    run(module(&python, &package, "pytest").arg("--quiet").env("TRUSTVB_COMMAND", command))
+    run(module(&python, &package, "pytest")
+        .args(["--quiet", "--ignore", CLUSTER])
+        .env("TRUSTVB_COMMAND", command))
+}
+
+/// Runs the tests that need a cluster, if there are any, with the package that is installed.
+pub(crate) fn test_cluster() -> Result<(), String> {
+    let package = root().join(PACKAGE);
+    if !package.join(CLUSTER).is_dir() {
+        println!("xtask: there is no {PACKAGE}/{CLUSTER}: no cluster tests of the Python package");
+        return Ok(());
+    }
+    let python = python("python-venv", REQUIREMENTS)?;
+    let command = command()?;
+    // `cargo xtask test` has just installed it.
+    if run(Command::new(&python).args(["-c", "import trustvb"]).current_dir(target())).is_err() {
+        install(&python, &package)?;
+    }
+    run(module(&python, &package, "pytest")
+        .args(["--quiet", CLUSTER])
+        .env("TRUSTVB_COMMAND", command))
+}
+
+/// The command that tests compare with, built.
+fn command() -> Result<PathBuf, String> {
+    run(&mut cargo(&["build", "--release", "--locked", "--package", "trustvb-cli"]))?;
+    Ok(target().join("release").join(format!("trustvb{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Dependencies are those that are pinned; the same version is installed again and again.
+fn install(python: &Path, package: &Path) -> Result<(), String> {
+    run(module(python, package, "pip")
+        .args(["install", "--quiet", "--no-deps", "--force-reinstall"])
+        .arg(package))
 }
 
 fn module(python: &Path, folder: &Path, name: &str) -> Command {

@@ -1,12 +1,21 @@
 //! `cargo xtask test`: everything that must hold before a change is accepted.
 
 use crate::command::{cargo, run as run_command, text};
-use crate::{browser, python, readme};
+use crate::{browser, cluster, python, readme};
 use std::process::Command;
 use std::time::Instant;
 
+/// How much is tested.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Scope {
+    Quick,
+    Usual,
+    Cluster,
+}
+
 /// Runs the steps one after the other and stops at the first that fails.
-pub(crate) fn run(quick: bool) -> Result<(), String> {
+pub(crate) fn run(scope: Scope) -> Result<(), String> {
+    let quick = scope == Scope::Quick;
     let mut steps = 0;
     for (name, mut command) in commands(quick) {
         println!("xtask: {name}: {}", text(&command));
@@ -16,6 +25,9 @@ pub(crate) fn run(quick: bool) -> Result<(), String> {
         step(&mut steps, "the Python package", python::test)?;
         step(&mut steps, "report and explorer in a browser", browser::test)?;
         step(&mut steps, "the README's commands", readme::run)?;
+    }
+    if scope == Scope::Cluster {
+        step(&mut steps, "clusters", cluster::test)?;
     }
     println!("xtask test: {steps} steps passed");
     Ok(())

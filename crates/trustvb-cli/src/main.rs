@@ -43,6 +43,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Table(args) => commands::table::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Study(args) => commands::study::run(&args),
+        Command::Slurm(args) => commands::slurm::run(&args, arguments.threads),
     }
 }
 

@@ -7,7 +7,7 @@ mod server;
 use common::Scratch;
 use server::Server;
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 15] = [
     &["calibrate"],
     &["fit"],
     &["interval"],
@@ -21,6 +21,8 @@ const COMMANDS: [&[&str]; 13] = [
     &["simulate", "study"],
     &["study"],
     &["study", "merge"],
+    &["slurm", "table"],
+    &["slurm", "study"],
 ];
 
 /// The lines under `Examples:`, without the indent.
@@ -89,8 +91,17 @@ fn every_example_in_the_help_works() {
 fn help_fits_a_terminal_and_names_every_command() {
     let scratch = Scratch::new();
     let help = scratch.ok(&["--help"]).stdout;
-    let commands =
-        ["calibrate", "fit", "interval", "report", "explore", "table", "simulate", "study"];
+    let commands = [
+        "calibrate",
+        "fit",
+        "interval",
+        "report",
+        "explore",
+        "table",
+        "simulate",
+        "study",
+        "slurm",
+    ];
     for name in commands {
         assert!(help.contains(&format!("\n  {name} ")), "{name} is not in the help");
     }

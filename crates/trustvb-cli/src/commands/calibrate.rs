@@ -22,7 +22,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let (settings, resamples) =
         input::settings(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;
     if let Some(folder) = &args.save {
-        claim(folder, &settings, problem.model.as_ref(), &problem.data)?;
+        claim(folder, &settings, problem.model.as_ref(), &problem.data, true)?;
     }
     let bar = progress::bar("fitting resamples", quiet);
     let watch = Watch {

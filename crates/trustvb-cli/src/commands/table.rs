@@ -1,13 +1,20 @@
 //! `trustvb table build | info | merge`: tables on disk.
 
-use crate::args::{BuildArgs, Format, InfoArgs, MergeArgs, TableArgs, TableCommand};
+use crate::args::{
+    BuildArgs, Format, InfoArgs, MergeArgs, TableArgs, TableCommand, WantedTableArgs,
+};
 use crate::failure::Failure;
+use crate::input::Problem;
 use crate::output::{check, json_text, significant, table, write};
 use crate::{input, progress};
 use serde_json::json;
 use trustvb::backend::Cpu;
 use trustvb::calibrate::Method;
-use trustvb::table::{BuildError, Shard, TableError, TableInfo, Watch, build_on_disk, info, merge};
+use trustvb::data::DataError;
+use trustvb::resample::Resamples;
+use trustvb::table::{
+    BuildError, Settings, Shard, TableError, TableInfo, Watch, build_on_disk, info, merge,
+};
 
 pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
     match &args.command {
@@ -17,15 +24,28 @@ pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
     }
 }
 
-fn run_build(args: &BuildArgs) -> Result<(), Failure> {
-    let shard = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
-    let problem =
-        input::problem(args.data.as_deref(), &args.model, args.grid.published, args.quiet)?;
+/// What a table is made of.
+pub(crate) struct Wanted {
+    pub(crate) problem: Problem,
+    pub(crate) settings: Settings,
+    pub(crate) resamples: Resamples,
+}
+
+/// Reads and checks everything that a table needs.
+pub(crate) fn wanted(args: &WantedTableArgs, quiet: bool) -> Result<Wanted, Failure> {
+    let problem = input::problem(args.data.as_deref(), &args.model, args.grid.published, quiet)?;
     let usual = Method::usual(args.grid.published);
     let methods = input::methods(&args.method, usual)?;
     let built_in = args.data.is_none();
     let (settings, resamples) =
         input::settings(&args.grid, &args.iteration, &problem, &methods, built_in)?;
+    Ok(Wanted { problem, settings, resamples })
+}
+
+fn run_build(args: &BuildArgs) -> Result<(), Failure> {
+    let shard = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
+    let Wanted { problem, settings, resamples } = wanted(&args.wanted, args.quiet)?;
+    let folder = &args.wanted.output;
     let bar = progress::bar("fitting resamples", args.quiet);
     let watch = Watch {
         cancel: progress::interruption(),
@@ -33,11 +53,11 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
         done: &|| bar.inc(1),
     };
     let built = build_on_disk(
-        &args.output,
+        folder,
         settings,
         problem.model.as_ref(),
         &problem.data,
-        !args.without_data,
+        !args.wanted.without_data,
         &resamples,
         &Cpu,
         shard,
@@ -47,7 +67,11 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     match built {
         Err(TableError::Build(BuildError::Cancelled)) => Err(Failure::Run(format!(
             "interrupted; what is done is in {}, and the same command goes on from there",
-            args.output.display()
+            folder.display()
+        ))),
+        Err(error @ TableError::Data(DataError::Write { .. })) => Err(Failure::Run(format!(
+            "{error}; what is done stays in {}, and the same command goes on from there",
+            folder.display()
         ))),
         other => Ok(other?),
     }
@@ -87,6 +111,8 @@ fn run_info(args: &InfoArgs) -> Result<(), Failure> {
             "has_data": found.has_data,
             "paths": found.paths.0,
             "paths_expected": found.paths.1,
+            "parts": found.n_parts - found.missing_parts.len(),
+            "parts_expected": found.n_parts,
             "missing": found.missing.iter().map(|(design, list)| json!({
                 "design": design.name(), "replicates": list,
             })).collect::<Vec<_>>(),
@@ -108,11 +134,34 @@ fn run_info(args: &InfoArgs) -> Result<(), Failure> {
             text
         }
     };
-    write(&args.output, &text)
+    write(&args.output, &text)?;
+    match args.complete && !found.is_complete() {
+        true => Err(Failure::Run(incomplete(&args.table.display().to_string(), &found))),
+        false => Ok(()),
+    }
+}
+
+/// What of a table is missing, in one sentence.
+fn incomplete(name: &str, info: &TableInfo) -> String {
+    let missing: Vec<String> = info
+        .missing
+        .iter()
+        .map(|(design, list)| format!("{} replicates {}", design.name(), ranges(list)))
+        .collect();
+    let damaged = match info.damaged.as_slice() {
+        [] => String::new(),
+        list => format!("; of these, damaged: {}", list.join("; ")),
+    };
+    format!(
+        "{name} is not complete: {} of {} parts are missing ({}){damaged}",
+        info.missing_parts.len(),
+        info.n_parts,
+        missing.join(", "),
+    )
 }
 
 /// `1–20, 41–60`.
-fn ranges(numbers: &[u32]) -> String {
+pub(crate) fn ranges(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for &n in numbers {
         match parts.last_mut() {
@@ -133,7 +182,7 @@ fn info_text(name: &str, info: &TableInfo) -> String {
     let mut text = format!(
         "{name}: {} with {} components, {} units, columns {}\n\
          {} ω from 1 to {}, {} full and {} split bootstraps, seed {}, written by trustvb {}\n\
-         {} of {} paths: {fits} fits, {} sweeps per fit; {}\n",
+         {} of {} paths in {} of {} parts: {fits} fits, {} sweeps per fit; {}\n",
         manifest.model.name(),
         manifest.layout.n_components,
         manifest.n_units,
@@ -146,6 +195,8 @@ fn info_text(name: &str, info: &TableInfo) -> String {
         manifest.library,
         info.paths.0,
         info.paths.1,
+        info.n_parts - info.missing_parts.len(),
+        info.n_parts,
         significant(info.sweeps as f64 / fits.max(1) as f64, 3),
         if info.has_data { "the data are included" } else { "without the data" },
     );
@@ -173,7 +224,9 @@ fn info_text(name: &str, info: &TableInfo) -> String {
             ]
         })
         .collect();
-    if rows.is_empty() {
+    if fits == 0 {
+        text.push_str("no fits yet\n");
+    } else if rows.is_empty() {
         text.push_str("all fits converged\n");
     } else {
         text.push_str("\nfits that did not converge, by ω:\n");

@@ -101,6 +101,11 @@ impl Scratch {
     }
 }
 
+/// Runs a command of any folder and environment to its end.
+pub(crate) fn output(mut command: Command) -> Run {
+    Run::new(command.env("COLUMNS", "100").stdin(Stdio::null()).output().expect("it starts"))
+}
+
 /// Waits for a child and takes what it printed.
 pub(crate) fn finish(child: Child) -> Run {
     Run::new(child.wait_with_output().expect("trustvb ends"))

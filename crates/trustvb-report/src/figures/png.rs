@@ -1,6 +1,7 @@
 //! Figures as files: PNG from SVG with a built-in font, and writing that leaves no half files behind.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -104,7 +105,9 @@ pub fn save(path: &Path, svg: &str) -> Result<(), FigureError> {
     };
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
+    // Processes on two machines that share a folder may have the same number.
+    let random = RandomState::new().build_hasher().finish();
+    name.push(format!(".{}-{random:016x}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
     let written = write_then_rename(&temporary, path, &bytes);
     written.map_err(|source| {

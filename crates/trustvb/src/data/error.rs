@@ -387,3 +387,15 @@ pub enum DataError {
         expected: Vec<String>,
     },
 }
+
+impl DataError {
+    /// Whether there is no such file, rather than something wrong with it.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn is_missing_file(&self) -> bool {
+        match self {
+            DataError::FileMissing { .. } => true,
+            DataError::Read { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+}

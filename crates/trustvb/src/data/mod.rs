@@ -49,4 +49,6 @@ pub use parquet::write_parquet;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{ColumnValues, read_table, write_table};
 pub use read::{ReadOptions, read_path};
+#[cfg(feature = "parquet")]
+pub(crate) use replace::remove_leftovers;
 pub use replace::replace_file;

@@ -1,13 +1,21 @@
 //! Writing a file so that a reader sees the old one or the new one, never half of it.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "parquet")]
+use std::time::Duration;
+
+/// The age at which a temporary file is a leftover: writing one takes seconds, and clocks of machines that
+/// share a folder differ by minutes at most.
+#[cfg(feature = "parquet")]
+const LEFTOVER: Duration = Duration::from_secs(60 * 60);
 
 /// Lets `write` fill a temporary file beside `path`, syncs it, and renames it to `path`.
 pub fn replace_file(path: &Path, write: impl FnOnce(File) -> io::Result<File>) -> io::Result<()> {
     let temporary = temporary_name(path);
-    let written = File::create(&temporary)
+    let written = File::create_new(&temporary)
         .and_then(write)
         .and_then(|file| file.sync_all())
         .and_then(|()| fs::rename(&temporary, path))
@@ -19,11 +27,30 @@ pub fn replace_file(path: &Path, write: impl FnOnce(File) -> io::Result<File>) -
     written
 }
 
-/// `.NAME.PROCESS.tmp` in the same folder: hidden, and no other process's.
+/// Removes what writers that were killed have left in a folder. Fresh files stay: somebody may be writing
+/// them, perhaps on another machine.
+#[cfg(feature = "parquet")]
+pub(crate) fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let age = entry.metadata().and_then(|m| m.modified()).map(|time| time.elapsed());
+        let old = age.is_ok_and(|age| age.is_ok_and(|age| age > LEFTOVER));
+        if old && name.starts_with('.') && name.ends_with(".tmp") {
+            // Whoever cannot remove it can still write beside it; another may have been quicker.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// `.NAME.PROCESS-RANDOM.tmp` in the same folder: hidden, and no other writer's. Processes on two machines
+/// may have the same number.
 fn temporary_name(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
+    let random = RandomState::new().build_hasher().finish();
+    name.push(format!(".{}-{random:016x}.tmp", std::process::id()));
     path.with_file_name(name)
 }
 
@@ -34,4 +61,39 @@ fn sync_folder(path: &Path) -> io::Result<()> {
         _ => Path::new("."),
     };
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn only_old_temporary_files_are_leftovers() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path();
+        let old = std::time::SystemTime::now() - 2 * LEFTOVER;
+        for (name, time) in [
+            (".part.parquet.7-1.tmp", Some(old)),
+            (".part.parquet.8-2.tmp", None),
+            ("part.parquet", Some(old)),
+            ("mine.tmp", Some(old)),
+        ] {
+            let file = File::create(folder.join(name)).expect("a file");
+            if let Some(time) = time {
+                file.set_modified(time).expect("a time");
+            }
+        }
+        remove_leftovers(folder);
+        let entries = fs::read_dir(folder).expect("a listing");
+        let mut left: Vec<_> = entries.map(|e| e.expect("an entry").file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".part.parquet.8-2.tmp", "mine.tmp", "part.parquet"]);
+    }
+
+    #[test]
+    fn no_two_writers_share_a_temporary_name() {
+        let path = Path::new("parts/full-00000.parquet");
+        assert_ne!(temporary_name(path), temporary_name(path));
+    }
 }

@@ -4,7 +4,7 @@
 use super::record::{Place, Record, read_part, write_part};
 use super::replicate::places;
 use super::{Cell, Study, StudyError};
-use crate::data::replace_file;
+use crate::data::{remove_leftovers, replace_file};
 use crate::table::first_difference;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -165,6 +165,8 @@ impl Folder {
         }
         let parts = path.join(PARTS);
         fs::create_dir_all(&parts).map_err(io_error(&parts))?;
+        remove_leftovers(path);
+        remove_leftovers(&parts);
         if !file.exists() {
             write_text(&path.join(STUDY), &manifest.study.to_toml())?;
             let text = serde_json::to_string_pretty(&manifest).map_err(|e| StudyError::Io {
@@ -242,7 +244,7 @@ fn refuse_foreign(folder: &Path) -> Result<(), StudyError> {
     for entry in fs::read_dir(folder).map_err(io_error(folder))? {
         let name = entry.map_err(io_error(folder))?.file_name();
         let name = name.to_string_lossy();
-        if name != PARTS && name != STUDY && !name.ends_with(".tmp") {
+        if name != PARTS && name != STUDY && name != MANIFEST && !name.ends_with(".tmp") {
             let (folder, file) = (folder.display().to_string(), name.into_owned());
             return Err(StudyError::Foreign { folder, file });
         }

@@ -13,6 +13,8 @@ mod change;
 mod error;
 #[cfg(feature = "parquet")]
 mod folder;
+#[cfg(feature = "parquet")]
+mod info;
 mod method;
 mod plan;
 mod preset;
@@ -34,6 +36,8 @@ pub use change::Changes;
 pub use error::StudyError;
 #[cfg(feature = "parquet")]
 pub use folder::{CellInfo, merge, study_in};
+#[cfg(feature = "parquet")]
+pub use info::{StudyInfo, claim, info};
 pub use method::StudyMethod;
 pub use plan::{Cell, Design, FitSettings, Labels, Study, Target};
 pub use preset::{PRESETS, preset};

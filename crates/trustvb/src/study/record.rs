@@ -2,7 +2,7 @@
 
 use super::StudyError;
 use crate::calibrate::{Answer, Flag};
-use crate::data::{ColumnValues, read_table, write_table};
+use crate::data::{ColumnValues, DataError, read_table, write_table};
 use std::path::Path;
 
 /// What became of an interval.
@@ -204,11 +204,11 @@ pub(super) fn write_part(path: &Path, records: &[Record]) -> Result<(), StudyErr
 /// Reads the records of a part.
 pub(super) fn read_part(path: &Path) -> Result<Vec<Record>, StudyError> {
     let names: Vec<String> = INTEGERS.iter().chain(&DOUBLES).map(|&s| s.to_owned()).collect();
-    let columns = read_table(path, &names)?;
-    let damaged = || StudyError::Damaged {
-        file: path.display().to_string(),
-        what: "an outcome is unknown".to_owned(),
-    };
+    let damaged = |what: String| StudyError::Damaged { file: path.display().to_string(), what };
+    let columns = read_table(path, &names).map_err(|error| match error {
+        DataError::Corrupt { reason, .. } => damaged(reason),
+        other => other.into(),
+    })?;
     (0..columns[0].len())
         .map(|row| {
             let integer = |column: usize| columns[column][row] as u32;
@@ -218,7 +218,7 @@ pub(super) fn read_part(path: &Path) -> Result<Vec<Record>, StudyError> {
                 quantity: integer(1),
                 method: integer(2),
                 level: integer(3),
-                outcome: outcome.ok_or_else(damaged)?,
+                outcome: outcome.ok_or_else(|| damaged("an outcome is unknown".to_owned()))?,
                 flags: integer(5),
                 omega: columns[6][row],
                 estimate: columns[7][row],

@@ -42,7 +42,7 @@ pub fn run(
     let missing: Vec<Block> = blocks
         .iter()
         .enumerate()
-        .filter(|(i, _)| *i as u32 % shard.of == shard.number - 1)
+        .filter(|(i, _)| shard.makes(*i))
         .map(|(_, block)| *block)
         .filter(|block| folder.read_block(*block).is_err())
         .collect();

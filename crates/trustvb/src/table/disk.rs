@@ -5,12 +5,14 @@ use super::manifest::SCHEMA;
 use super::parts::{self, Block};
 use super::{BuildError, Manifest, Settings, TvbTable, Watch};
 use crate::backend::{Backend, Job, Problem};
-use crate::data::{DataError, Dataset, ReadOptions, read_path, replace_file, write_parquet};
-use crate::fit::StatusCode;
+use crate::data::{
+    DataError, Dataset, ReadOptions, read_path, remove_leftovers, replace_file, write_parquet,
+};
+use crate::fit::{PathFits, StatusCode};
 use crate::model::{Model, ModelData, ModelError};
 use crate::resample::{Design, Resamples};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -109,6 +111,20 @@ impl Default for Shard {
     }
 }
 
+impl Shard {
+    /// Whether it makes a part, counted from 0 in the table's order: every n-th is its own.
+    pub fn makes(&self, part: usize) -> bool {
+        part as u32 % self.of == self.number - 1
+    }
+
+    /// The numbers of the shares, of so many, that make any of these parts.
+    pub fn making(parts: impl IntoIterator<Item = usize>, of: u32) -> Vec<u32> {
+        let numbers: BTreeSet<u32> =
+            parts.into_iter().map(|part| part as u32 % of.max(1) + 1).collect();
+        numbers.into_iter().collect()
+    }
+}
+
 const MANIFEST: &str = "manifest.json";
 const DATA: &str = "data.parquet";
 const PARTS: &str = "parts";
@@ -140,7 +156,7 @@ pub fn build_on_disk(
     let missing: Vec<Block> = Block::all(&manifest)
         .into_iter()
         .enumerate()
-        .filter(|(i, _)| *i as u32 % shard.of == shard.number - 1)
+        .filter(|(i, _)| shard.makes(*i))
         .map(|(_, block)| block)
         .filter(|block| parts::read(&part(folder, *block), &manifest, *block).is_err())
         .collect();
@@ -183,6 +199,8 @@ fn prepare(folder: &Path, manifest: &Manifest, data: Option<&ModelData>) -> Resu
     }
     let parts = folder.join(PARTS);
     fs::create_dir_all(&parts).map_err(io_error(&parts))?;
+    remove_leftovers(folder);
+    remove_leftovers(&parts);
     if let Some(data) = data.filter(|_| !folder.join(DATA).exists()) {
         let dataset = Dataset::from_columns(data.column_names(), data.columns())?;
         write_parquet(&dataset, &folder.join(DATA))?;
@@ -217,8 +235,10 @@ pub fn claim(
     settings: &Settings,
     model: &dyn Model,
     data: &ModelData,
+    with_data: bool,
 ) -> Result<(), TableError> {
-    prepare(folder, &Manifest::new(settings.clone(), model.layout(), data), Some(data))
+    let manifest = Manifest::new(settings.clone(), model.layout(), data);
+    prepare(folder, &manifest, with_data.then_some(data))
 }
 
 /// Makes the folder of a table with these settings, or checks that it is one, and says of each part whether
@@ -357,13 +377,42 @@ pub struct TableInfo {
     pub missing: BTreeMap<Design, Vec<u32>>,
     /// Parts that cannot be read, with the reason.
     pub damaged: Vec<String>,
+    /// Parts that there should be.
+    pub n_parts: usize,
+    /// Parts that are not there or cannot be read, counted from 0 in the table's order.
+    pub missing_parts: Vec<usize>,
     /// For each ω of the grid: fits that converged, did not converge, and failed.
     pub fits: Vec<[usize; 3]>,
     /// Sweeps made in all.
     pub sweeps: u64,
 }
 
-/// Looks at a table without refusing one that is incomplete or partly damaged.
+impl TableInfo {
+    /// Whether every part is there and can be read.
+    pub fn is_complete(&self) -> bool {
+        self.missing_parts.is_empty()
+    }
+}
+
+/// Reads a part that may be replaced while it is read, as when it is made anew on another machine: what is
+/// damaged is read once more.
+fn read_settled(
+    file: &Path,
+    manifest: &Manifest,
+    block: Block,
+) -> Result<Vec<(Job, PathFits)>, TableError> {
+    match parts::read(file, manifest, block) {
+        Err(error) if !is_missing(&error) => parts::read(file, manifest, block),
+        other => other,
+    }
+}
+
+fn is_missing(error: &TableError) -> bool {
+    matches!(error, TableError::Data(error) if error.is_missing_file())
+}
+
+/// Looks at a table without refusing one that is incomplete or partly damaged. Builders may be at work:
+/// a part that is being written is missing, not damaged.
 pub fn info(folder: &Path) -> Result<TableInfo, TableError> {
     let manifest = read_manifest(folder)?;
     let mut info = TableInfo {
@@ -371,13 +420,16 @@ pub fn info(folder: &Path) -> Result<TableInfo, TableError> {
         paths: (0, jobs(&manifest).len()),
         missing: BTreeMap::new(),
         damaged: Vec::new(),
+        n_parts: 0,
+        missing_parts: Vec::new(),
         fits: vec![[0; 3]; manifest.omegas.len()],
         sweeps: 0,
         manifest,
     };
     for block in Block::all(&info.manifest) {
         let file = part(folder, block);
-        match parts::read(&file, &info.manifest, block) {
+        info.n_parts += 1;
+        match read_settled(&file, &info.manifest, block) {
             Ok(paths) => {
                 info.paths.0 += paths.len();
                 for (_, fits) in &paths {
@@ -392,7 +444,8 @@ pub fn info(folder: &Path) -> Result<TableInfo, TableError> {
                 }
             }
             Err(error) => {
-                if file.exists() {
+                info.missing_parts.push(info.n_parts - 1);
+                if !is_missing(&error) {
                     info.damaged.push(error.to_string());
                 }
                 let replicates = block.jobs(&info.manifest).into_iter().map(|job| job.replicate);

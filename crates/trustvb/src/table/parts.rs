@@ -3,7 +3,7 @@
 use super::Manifest;
 use super::disk::TableError;
 use crate::backend::Job;
-use crate::data::{ColumnValues, read_table, write_table};
+use crate::data::{ColumnValues, DataError, read_table, write_table};
 use crate::fit::{PathFits, StatusCode};
 use crate::resample::Design;
 use std::path::Path;
@@ -86,13 +86,16 @@ pub(super) fn read(
 ) -> Result<Vec<(Job, PathFits)>, TableError> {
     let mut names: Vec<String> = FIXED.iter().map(|&s| s.to_owned()).collect();
     names.extend(manifest.layout.parameter_names());
-    let columns = read_table(path, &names)?;
-    let jobs = block.jobs(manifest);
-    let n_omegas = manifest.omegas.len();
     let damaged = |what: &str| TableError::Damaged {
         file: path.display().to_string(),
         what: what.to_owned(),
     };
+    let columns = read_table(path, &names).map_err(|error| match error {
+        DataError::Corrupt { reason, .. } => damaged(&reason),
+        other => other.into(),
+    })?;
+    let jobs = block.jobs(manifest);
+    let n_omegas = manifest.omegas.len();
     if columns[0].len() != jobs.len() * n_omegas {
         return Err(damaged(&format!(
             "it has {} rows where {} are expected",

@@ -3,16 +3,17 @@
 mod figures;
 mod report;
 
-use super::table::shard;
-use crate::args::{LabelsName, StudyArgs, StudyCommand, StudyMergeArgs};
+use super::table::{ranges, shard};
+use crate::args::{LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs};
 use crate::failure::Failure;
 use crate::output::write_text;
 use crate::progress;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trustvb::data::DataError;
 use trustvb::study::{
-    Changes, Labels, PRESETS, Results, Study, StudyError, StudyMethod, merge, preset,
-    run as run_study, study_in, summarise,
+    Changes, Labels, PRESETS, Results, Study, StudyError, StudyInfo, StudyMethod, info, merge,
+    preset, run as run_study, study_in, summarise,
 };
 use trustvb::table::{Shard, Watch};
 
@@ -20,15 +21,30 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
     if let Some(StudyCommand::Merge(args)) = &args.command {
         return run_merge(args);
     }
-    let Some(name) = &args.study else { return print(&list()?) };
-    let study = changed(read(name)?, args)?;
+    let Some(name) = &args.wanted.study else { return print(&list()?) };
+    let study = changed(read(name)?, &args.wanted)?;
     if args.show {
         return print(&study.to_toml());
     }
-    let folder = folder(name, args);
+    let folder = folder(name, args.wanted.output.as_deref());
     let share = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
     if !args.so_far {
         go_on(&folder, &study, share, args.quiet)?;
+    }
+    if args.complete {
+        let found = info(&folder)?;
+        if !found.is_complete() {
+            return Err(Failure::Run(incomplete(&folder, &found)));
+        }
+    }
+    if share.of > 1 {
+        // Whoever makes another share makes its parts anew.
+        if let Some(damaged) = info(&folder)?.damaged.first() {
+            if !args.quiet {
+                eprintln!("trustvb: shard {}/{} is done; {damaged}", share.number, share.of);
+            }
+            return Ok(());
+        }
     }
     let results = Results::read(&folder)?;
     let (done, of) = results.replications();
@@ -57,7 +73,14 @@ fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), 
     };
     let ran = run_study(folder, study, share, &watch);
     bar.finish_and_clear();
-    match ran? {
+    let progress = ran.map_err(|error| match error {
+        StudyError::Data(DataError::Write { .. }) => Failure::Run(format!(
+            "{error}; what is done stays in {}, and the same command goes on from there",
+            folder.display()
+        )),
+        other => other.into(),
+    })?;
+    match progress {
         progress if progress.cancelled => Err(Failure::Run(format!(
             "interrupted with {} of {} replications done; they are in {}, and the same command goes \
              on from there",
@@ -67,6 +90,23 @@ fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), 
         ))),
         _ => Ok(()),
     }
+}
+
+/// What of a study is missing, in one sentence.
+fn incomplete(folder: &Path, info: &StudyInfo) -> String {
+    let missing: Vec<String> =
+        info.missing.iter().map(|(cell, list)| format!("{cell} {}", ranges(list))).collect();
+    let damaged = match info.damaged.as_slice() {
+        [] => String::new(),
+        list => format!("; of these, damaged: {}", list.join("; ")),
+    };
+    format!(
+        "{} is not complete: {} of {} parts are missing (replications of {}){damaged}",
+        folder.display(),
+        info.missing_parts.len(),
+        info.n_parts,
+        missing.join("; "),
+    )
 }
 
 fn run_merge(args: &StudyMergeArgs) -> Result<(), Failure> {
@@ -112,7 +152,7 @@ pub(crate) fn read(name: &str) -> Result<Study, Failure> {
 }
 
 /// The study with what the command line changes.
-fn changed(study: Study, args: &StudyArgs) -> Result<Study, Failure> {
+pub(crate) fn changed(study: Study, args: &WantedStudyArgs) -> Result<Study, Failure> {
     let changes = Changes {
         only: args.only.clone(),
         scale: args.scale,
@@ -145,10 +185,10 @@ fn methods(names: &[String]) -> Result<Vec<StudyMethod>, Failure> {
 }
 
 /// The folder asked for: that of `-o`, the one named, or `NAME.study`.
-fn folder(name: &str, args: &StudyArgs) -> PathBuf {
+pub(crate) fn folder(name: &str, output: Option<&Path>) -> PathBuf {
     let path = Path::new(name);
-    match &args.output {
-        Some(folder) => folder.clone(),
+    match output {
+        Some(folder) => folder.to_path_buf(),
         None if path.is_dir() => path.to_path_buf(),
         None => {
             let stem = path.file_stem().filter(|_| path.is_file()).unwrap_or(path.as_os_str());

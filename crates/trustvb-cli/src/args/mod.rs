@@ -1,0 +1,84 @@
+//! The command line as it is written; what it means is decided in `input` and the commands.
+//!
+//! A file per command, `shared` for groups of options that several have, `value` for single ones.
+
+mod ask;
+mod fit;
+mod shared;
+mod simulate;
+mod slurm;
+mod study;
+mod table;
+mod value;
+
+pub(crate) use ask::{AskArgs, CalibrateArgs, ExploreArgs, IntervalArgs, ReportArgs};
+pub(crate) use fit::FitArgs;
+pub(crate) use shared::{
+    Format, GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, OutputArgs, UpdateName,
+};
+pub(crate) use simulate::{
+    DrawArgs, NoiseName, SimulateArgs, SimulateBmlrArgs, SimulateCommand, SimulateGmmArgs,
+    SimulateStudyArgs,
+};
+pub(crate) use slurm::{JobArgs, SlurmArgs, SlurmCommand, SlurmStudyArgs, SlurmTableArgs};
+pub(crate) use study::{LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs};
+pub(crate) use table::{BuildArgs, InfoArgs, MergeArgs, TableArgs, TableCommand, WantedTableArgs};
+
+use clap::{Parser, Subcommand};
+use value::positive;
+
+/// Variational Bayes with intervals whose coverage can be believed.
+#[derive(Debug, Parser)]
+#[command(name = "trustvb", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, global = true, value_name = "N", value_parser = positive)]
+    pub(crate) threads: Option<usize>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Calibrated intervals: the main job
+    ///
+    /// Builds a table of fractional VB fits in memory and finds, for each quantity, the fraction
+    /// whose interval has the coverage it claims. Without DATA: Old Faithful, two components.
+    #[command(after_help = ask::CALIBRATE_EXAMPLES)]
+    Calibrate(CalibrateArgs),
+    /// One variational fit, summarised
+    #[command(after_help = fit::FIT_EXAMPLES)]
+    Fit(FitArgs),
+    /// Calibrated intervals from a saved table
+    #[command(after_help = ask::INTERVAL_EXAMPLES)]
+    Interval(IntervalArgs),
+    /// A table's answers as one HTML file to hand on
+    ///
+    /// The file needs no network and nothing beside it: the answer in words, intervals, evidence,
+    /// warnings, data, model, settings, and the commands that make it again.
+    #[command(after_help = ask::REPORT_EXAMPLES)]
+    Report(ReportArgs),
+    /// Ask tables in the browser
+    ///
+    /// Serves a page on this machine and opens it: type a quantity, move the level, choose methods,
+    /// and export what you keep. The address is printed; Ctrl-C ends it.
+    #[command(after_help = ask::EXPLORE_EXAMPLES)]
+    Explore(ExploreArgs),
+    /// Build, inspect and merge tables on disk
+    Table(TableArgs),
+    /// Data sets with known truth
+    Simulate(SimulateArgs),
+    /// Coverage studies: many data sets with known truth, and what intervals do
+    ///
+    /// Simulates data sets, lets every method answer, and keeps all intervals in a folder with a summary
+    /// and figures. A study that was interrupted goes on where it stopped when it is run again. Without a
+    /// name: the built-in studies.
+    #[command(after_help = study::STUDY_EXAMPLES, args_conflicts_with_subcommands = true)]
+    Study(Box<StudyArgs>),
+    /// Tables and studies as job arrays on a Slurm cluster
+    ///
+    /// Writes the scripts of an array and of a job that checks the result when the array has ended, and
+    /// submits both with --submit. All tasks write into the same folder. Given again, it leaves out the
+    /// shards that are done.
+    Slurm(SlurmArgs),
+}

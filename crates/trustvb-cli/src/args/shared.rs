@@ -1,0 +1,138 @@
+//! Groups of options that several commands have.
+
+use super::value::{bootstraps, omega, positive, seed, tolerance};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelName {
+    /// Gaussian mixture
+    Gmm,
+    /// Mixture of linear regressions
+    Bmlr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UpdateName {
+    /// The maximiser of the bound
+    Corrected,
+    /// As the paper prints it
+    AsPrinted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MatchName {
+    /// By resemblance to the full-data fit
+    Assignment,
+    /// By weight, the paper's rule
+    Weight,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    #[default]
+    Table,
+    Json,
+    Csv,
+}
+
+/// Which data and model.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// The model [default: bmlr with --formula, otherwise gmm]
+    #[arg(long, value_enum)]
+    pub(crate) model: Option<ModelName>,
+    /// Number of components
+    #[arg(short = 'k', long, default_value_t = 2, value_parser = positive, allow_negative_numbers = true)]
+    pub(crate) components: usize,
+    /// Columns to use, by name or number, separated by commas (gmm) [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Regression with R's conventions: 'y ~ 0 + x1 + x2 | group' (bmlr)
+    #[arg(long)]
+    pub(crate) formula: Option<String>,
+    /// Leave out rows with missing or infinite values, and say how many
+    #[arg(long)]
+    pub(crate) drop_missing: bool,
+    /// Noise precision of bmlr: 'estimate' or 'known=1' [default: estimate]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) noise: Option<String>,
+    /// Refuse groups with fewer rows than this (bmlr)
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) min_group_rows: usize,
+    /// 'default' (does not depend on units), 'paper', or a TOML file with any of alpha0, m0, beta0,
+    /// nu0, W0 (gmm) or alpha0, a0, b0, c0, d0, lambda (bmlr), and base = "default" or "paper"
+    #[arg(long, default_value = "default", value_name = "PRIOR")]
+    pub(crate) prior: String,
+    /// Which form of the covariance update (gmm)
+    #[arg(long, value_enum)]
+    pub(crate) update: Option<UpdateName>,
+}
+
+/// How to iterate.
+#[derive(Debug, Args)]
+pub(crate) struct IterationArgs {
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Start values: CSV with a header and a row per component; they are then the only start
+    #[arg(long, value_name = "FILE")]
+    pub(crate) centres: Option<PathBuf>,
+    /// Random k-means++ starts of the full-data fit; the best bound wins
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = positive)]
+    pub(crate) starts: usize,
+    /// Largest relative change at which a fit has converged [default: 1e-10; tables 1e-8]
+    #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
+    pub(crate) tolerance: Option<f64>,
+    /// Sweeps after which a fit gives up
+    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = positive)]
+    pub(crate) max_sweeps: usize,
+    /// States that Anderson acceleration combines; 0 for plain sweeps
+    #[arg(long, default_value_t = 5, value_name = "DEPTH")]
+    pub(crate) acceleration: usize,
+}
+
+/// Where the answer goes.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// How to print the answer
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// No progress and no remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Which fits a table holds.
+#[derive(Debug, Args)]
+pub(crate) struct GridArgs {
+    /// Points of the grid of fractions, even in log ω [default: 100; 500 for Old Faithful]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
+    pub(crate) grid: Option<usize>,
+    /// The smallest fraction
+    #[arg(long, default_value_t = 0.001, value_name = "X", value_parser = omega, allow_negative_numbers = true)]
+    pub(crate) omega_min: f64,
+    /// Bootstraps of each design
+    #[arg(short = 'B', long, default_value_t = 500, value_name = "N", value_parser = bootstraps, allow_negative_numbers = true)]
+    pub(crate) bootstraps: u32,
+    /// A new split and new bootstraps at every ω, as in the paper's studies
+    #[arg(long)]
+    pub(crate) fresh_splits: bool,
+    /// Your own resamples: CSV with the columns role (half, bootstrap, full), replicate, units
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resamples: Option<PathBuf>,
+    /// Start every replicate afresh from this many k-means starts of its own
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) restarts: Option<usize>,
+    /// How components of replicates get their numbers
+    #[arg(long = "match", value_enum)]
+    pub(crate) matching: Option<MatchName>,
+    /// Everything as the paper's code had it: printed update, its prior, order by weight, k-means
+    /// start for every replicate, plain sweeps stopped at a bound change of 1e-4 or 200 sweeps,
+    /// intervals of means as t quantile times posterior sd, search over the whole grid
+    #[arg(long)]
+    pub(crate) published: bool,
+}

@@ -1,0 +1,96 @@
+//! `trustvb table build | info | merge`.
+
+use super::{GridArgs, IterationArgs, ModelArgs, OutputArgs};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+const BUILD_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2";
+
+const INFO_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb table info faithful.tvb
+  trustvb table info faithful.tvb --complete";
+
+const MERGE_EXAMPLES: &str = "Examples:
+  trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2
+  trustvb table build -o second.tvb --grid 50 -B 100 --shard 2/2
+  trustvb table merge -o whole.tvb first.tvb second.tvb";
+
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    #[command(subcommand)]
+    pub(crate) command: TableCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TableCommand {
+    /// Build a table, or complete one that was interrupted
+    #[command(after_help = BUILD_EXAMPLES)]
+    Build(Box<BuildArgs>),
+    /// What a table holds, what is missing, and how the fits went
+    #[command(after_help = INFO_EXAMPLES)]
+    Info(InfoArgs),
+    /// Put shards of the same table together
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge(MergeArgs),
+}
+
+/// Which table, and where.
+#[derive(Debug, Args)]
+pub(crate) struct WantedTableArgs {
+    /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
+    pub(crate) data: Option<PathBuf>,
+    /// The table's folder
+    #[arg(short, long, value_name = "NAME.tvb")]
+    pub(crate) output: PathBuf,
+    /// Methods the table should serve, which decide its resamples [default: vb,tvb,anchored,analytic]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) method: Vec<String>,
+    /// Do not put the data into the table
+    #[arg(long)]
+    pub(crate) without_data: bool,
+    #[command(flatten)]
+    pub(crate) grid: GridArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) iteration: IterationArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    pub(crate) wanted: WantedTableArgs,
+    /// Do only this share of the replicates, such as 3/16
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// The table's folder
+    pub(crate) table: PathBuf,
+    /// Fail, and say what is missing, unless every part is there and can be read
+    #[arg(long)]
+    pub(crate) complete: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The folder that gets all parts; made if it does not exist
+    #[arg(short, long, value_name = "NAME.tvb")]
+    pub(crate) output: PathBuf,
+    /// Tables with the same manifest
+    #[arg(required = true)]
+    pub(crate) sources: Vec<PathBuf>,
+    /// No remarks on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,36 @@
+//! What single options accept, and what they say otherwise.
+
+pub(crate) fn scale(text: &str) -> Result<f64, String> {
+    within(text, "a scale: greater than 0", |x| x > 0.0 && x <= 1000.0)
+}
+
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(0) | Err(_) => Err(format!("`{text}` is not a whole number of at least 1")),
+        Ok(n) => Ok(n),
+    }
+}
+
+pub(crate) fn bootstraps(text: &str) -> Result<u32, String> {
+    u32::try_from(positive(text)?).map_err(|_| format!("`{text}` is more than {}", u32::MAX))
+}
+
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u64::MAX))
+}
+
+fn within(text: &str, what: &str, ok: impl Fn(f64) -> bool) -> Result<f64, String> {
+    text.parse::<f64>().ok().filter(|x| ok(*x)).ok_or_else(|| format!("`{text}` is not {what}"))
+}
+
+pub(crate) fn omega(text: &str) -> Result<f64, String> {
+    within(text, "a fraction: greater than 0 and at most 1", |x| x > 0.0 && x <= 1.0)
+}
+
+pub(crate) fn level(text: &str) -> Result<f64, String> {
+    within(text, "a level: between 0 and 1, such as 0.95", |x| x > 0.0 && x < 1.0)
+}
+
+pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
+    within(text, "a tolerance: greater than 0 and below 1", |x| x > 0.0 && x < 1.0)
+}

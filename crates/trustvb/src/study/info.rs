@@ -1,0 +1,72 @@
+//! What of a study is in its folder, also while others are at work there.
+
+use super::folder::{Block, Folder};
+use super::record::Record;
+use super::{Study, StudyError};
+use std::path::Path;
+
+/// How far a study on disk is.
+#[derive(Clone, Debug)]
+pub struct StudyInfo {
+    /// Parts that there should be.
+    pub n_parts: usize,
+    /// Parts that are not there or cannot be read, counted from 0 in the study's order.
+    pub missing_parts: Vec<usize>,
+    /// Replications that are missing, by the name of their cell.
+    pub missing: Vec<(String, Vec<u32>)>,
+    /// Parts that cannot be read, with the reason.
+    pub damaged: Vec<String>,
+}
+
+impl StudyInfo {
+    /// Whether every part is there and can be read.
+    pub fn is_complete(&self) -> bool {
+        self.missing_parts.is_empty()
+    }
+}
+
+/// Makes the folder of a study, or checks that it is one, before any replication.
+///
+/// # Errors
+/// If the folder holds another study or anything else, or the study makes no sense.
+pub fn claim(folder: &Path, study: &Study) -> Result<(), StudyError> {
+    Folder::prepare(folder, study, &study.cells()?).map(|_| ())
+}
+
+/// Looks at a study without refusing one that is incomplete or partly damaged. A part that is being
+/// written is missing, not damaged.
+///
+/// # Errors
+/// If the folder is not that of a study.
+pub fn info(folder: &Path) -> Result<StudyInfo, StudyError> {
+    let folder = Folder::open(folder)?;
+    let blocks = folder.blocks();
+    let (mut missing_parts, mut damaged, mut absent) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, block) in blocks.iter().enumerate() {
+        let Err(error) = read_settled(&folder, *block) else { continue };
+        missing_parts.push(number);
+        absent.push(*block);
+        if !is_missing(&error) {
+            damaged.push(error.to_string());
+        }
+    }
+    let (study, cells) = folder.into_plan();
+    let missing = cells.into_iter().enumerate().filter_map(|(at, cell)| {
+        let own = absent.iter().filter(|block| block.cell == at);
+        let replications: Vec<u32> = own.flat_map(|block| block.replications(&study)).collect();
+        (!replications.is_empty()).then_some((cell.name, replications))
+    });
+    Ok(StudyInfo { n_parts: blocks.len(), missing_parts, missing: missing.collect(), damaged })
+}
+
+/// Reads what may be replaced while it is read: what is damaged is read once more.
+fn read_settled(folder: &Folder, block: Block) -> Result<Vec<Record>, StudyError> {
+    match folder.read_block(block) {
+        Err(error) if !is_missing(&error) => folder.read_block(block),
+        other => other,
+    }
+}
+
+fn is_missing(error: &StudyError) -> bool {
+    matches!(error, StudyError::Data(error) if error.is_missing_file())
+}

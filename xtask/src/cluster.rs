@@ -1,0 +1,43 @@
+//! `cargo xtask cluster`, a step of `cargo xtask test --cluster`: job arrays on a real Slurm, a disk that fills, and
+//! the Python package's cluster tests.
+//!
+//! The tests start Slurm's daemons themselves, on this machine alone, and stop them again.
+
+use crate::command::{cargo, run};
+use crate::{apt, python};
+use std::process::Command;
+
+/// What Debian and Ubuntu call them.
+const PACKAGES: [&str; 2] = ["slurm-wlm", "munge"];
+
+/// Programs that the tests start, with an option with which they end at once.
+const PROGRAMS: [(&str, &str); 4] =
+    [("munged", "--version"), ("slurmctld", "-V"), ("slurmd", "-V"), ("sbatch", "--version")];
+
+/// Installs what is missing and runs the tests.
+pub(crate) fn test() -> Result<(), String> {
+    let there = |(program, version): (&str, &str)| {
+        // Daemons are not on the path of every user; sbatch fails where no cluster is configured.
+        let starts = |name: &str| Command::new(name).arg(version).output().is_ok();
+        starts(program) || starts(&format!("/usr/sbin/{program}"))
+    };
+    if !PROGRAMS.into_iter().all(there) {
+        let by_hand =
+            "install Slurm and MUNGE so that munged, slurmctld, slurmd and sbatch can be run";
+        apt::install("Slurm or MUNGE", &PACKAGES, by_hand)?;
+    }
+    run(&mut cargo(&[
+        "test",
+        "--package",
+        "trustvb-cli",
+        "--test",
+        "cluster",
+        "--locked",
+        "--",
+        "--ignored",
+        "--test-threads=1",
+        // A test that cannot be made here says why.
+        "--show-output",
+    ]))?;
+    python::test_cluster()
+}

@@ -371,6 +371,19 @@ pub enum DataError {
         /// Its value there.
         value: f64,
     },
+    /// Values whose squares are not finite.
+    #[error(
+        "{file}: the squares of `{column}` add up to more than a double can hold (it goes to {value:e}); \
+         change its units in the file or in the formula, as in I({column} / 1e100)"
+    )]
+    SquaresOverflow {
+        /// The file.
+        file: String,
+        /// The column or term.
+        column: String,
+        /// Its largest value in size.
+        value: f64,
+    },
     /// A file of centres whose columns do not fit.
     #[error(
         "{file}: {} ({}), but the model has {} ({}); give one column for each, in that order or \

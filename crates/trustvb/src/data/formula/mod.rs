@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use self::expression::Expression;
 use super::error::DataError;
 use super::frame::{Column, Frame, TextBuilder};
-use super::grouped::{Grouped, INTERCEPT};
+use super::grouped::Grouped;
 use super::read::ReadOptions;
+use super::regressors::INTERCEPT;
 use super::wording::suggestion;
 
 /// A variable or an expression, with the name it gets in output.

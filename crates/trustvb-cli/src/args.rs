@@ -57,12 +57,15 @@ pub(crate) enum Command {
 const CALIBRATE_EXAMPLES: &str = "Examples:
   trustvb calibrate
   trustvb calibrate 'mu[1,waiting] - mu[2,waiting]' --level 0.9 --method vb,anchored -B 100
-  trustvb calibrate 'pi[1]' --method analytic --format json";
+  trustvb calibrate 'pi[1]' --method analytic --format json
+  trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' -o groups.csv
+  trustvb calibrate groups.csv --formula 'y ~ 0 + x1 + x2 | group' --stream --method analytic";
 
 const FIT_EXAMPLES: &str = "Examples:
   trustvb fit
   trustvb fit --omega 0.3 --format json
-  trustvb fit --components 3 --columns waiting";
+  trustvb fit --components 3 --columns waiting
+  trustvb fit --formula 'eruptions ~ waiting' --stream";
 
 const INTERVAL_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
@@ -81,7 +84,9 @@ const EXPLORE_EXAMPLES: &str = "Examples:
 
 const BUILD_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
-  trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2";
+  trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2
+  trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' -o groups.csv
+  trustvb table build groups.csv --formula 'y ~ 0 + x1 + x2 | group' --stream -o groups.tvb -B 50";
 
 const INFO_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
@@ -165,6 +170,10 @@ pub(crate) struct ModelArgs {
     /// Regression with R's conventions: 'y ~ 0 + x1 + x2 | group' (bmlr)
     #[arg(long)]
     pub(crate) formula: Option<String>,
+    /// Read the file in pieces and keep only sums over each group, never its rows: for files larger
+    /// than memory (bmlr). Memory then grows with the groups, not with the rows
+    #[arg(long)]
+    pub(crate) stream: bool,
     /// Leave out rows with missing or infinite values, and say how many
     #[arg(long)]
     pub(crate) drop_missing: bool,

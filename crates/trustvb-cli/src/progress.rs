@@ -22,6 +22,24 @@ pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
     bar
 }
 
+/// A bar for bytes of a file, and how to tell it of those done and in all (0 when unknown).
+pub(crate) fn bytes(what: &'static str, quiet: bool) -> (ProgressBar, impl Fn(u64, u64)) {
+    let bar = bar(what, quiet);
+    let visible = is_visible(quiet);
+    if visible {
+        bar.set_style(style("{prefix} {wide_bar} {bytes}/{total_bytes}, {eta} left"));
+    }
+    let told = bar.clone();
+    let report = move |done: u64, total: u64| {
+        if total == 0 && visible {
+            told.set_style(style("{prefix} {spinner} {bytes} ({elapsed})"));
+        }
+        told.set_length(total.max(done));
+        told.set_position(done);
+    };
+    (bar, report)
+}
+
 /// A line for work whose end is not known.
 pub(crate) fn spinner(what: &'static str, quiet: bool) -> ProgressBar {
     let bar = bar(what, quiet);

@@ -146,6 +146,9 @@ impl Builder {
             }
             ModelSpec::Bmlr { prior, noise, formula, .. } => {
                 self.words(&["--formula", formula]);
+                if manifest.statistics {
+                    self.words(&["--stream"]);
+                }
                 match noise {
                     Noise::Known(1.0) if published => {}
                     Noise::Estimate if !published => {}

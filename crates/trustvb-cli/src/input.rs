@@ -168,7 +168,7 @@ fn frame(
     Ok((frame?, path.display().to_string()))
 }
 
-/// Sums over the groups of a file that is read in pieces.
+/// Sums over the groups of a file that is read in pieces, or that holds such sums.
 fn statistics(
     path: Option<&Path>,
     formula: &Formula,
@@ -180,9 +180,12 @@ fn statistics(
         let data = GroupStatistics::from_pieces(formula, [Ok(frame)])?;
         return Ok((data, "Old Faithful (built in)".to_owned()));
     };
+    let standard_input = path == Path::new("-");
+    if !standard_input && let Some(data) = GroupStatistics::read_stored(path, formula)? {
+        return Ok((data, path.display().to_string()));
+    }
     let (bar, report) = progress::bytes("reading", quiet);
     let options = ReadOptions { progress: Some(&report), ..options };
-    let standard_input = path == Path::new("-");
     let source =
         if standard_input { "standard input".to_owned() } else { path.display().to_string() };
     let pieces = if standard_input {

@@ -371,6 +371,22 @@ pub enum DataError {
         /// Its value there.
         value: f64,
     },
+    /// Stored sums that another formula made.
+    #[error(
+        "{file} holds sums of `{response}` and {}, which is not what the formula `{formula}` gives; use \
+         the formula of the table that it comes from, or give the rows",
+        quoted_list(design)
+    )]
+    OtherFormula {
+        /// The file.
+        file: String,
+        /// Name of the response in it.
+        response: String,
+        /// Names of the design's columns in it.
+        design: Vec<String>,
+        /// The formula asked for.
+        formula: String,
+    },
     /// Values whose squares are not finite.
     #[error(
         "{file}: the squares of `{column}` add up to more than a double can hold (it goes to {value:e}); \

@@ -1,9 +1,10 @@
 //! Statistics as a plain table of numbers, a row per group, and back.
 
 use super::GroupStatistics;
-use crate::data::Dataset;
-use crate::linalg::packed_len;
+use crate::data::{DataError, Dataset, Formula, Pieces, ReadOptions, read_path};
+use crate::linalg::{packed_index, packed_len};
 use crate::model::moments;
+use std::path::Path;
 
 /// The first column of statistics that are stored as a table; rows that are stored begin with the
 /// response instead.
@@ -13,6 +14,31 @@ pub(in crate::model) const IS_STATISTICS: &str = "(group)";
 const ROWS: &str = "rows";
 
 impl GroupStatistics {
+    /// Statistics as a table keeps them in its `data.parquet`, for more of the same table without the
+    /// file that they came from; `None` when the file is something else.
+    pub fn read_stored(
+        path: &Path,
+        formula: &Formula,
+    ) -> Result<Option<GroupStatistics>, DataError> {
+        let marks = vec![IS_STATISTICS.to_owned(), ROWS.to_owned()];
+        let marks = ReadOptions { columns: Some(marks), ..ReadOptions::default() };
+        // Only the header is read here. What else is wrong with the file is said when it is read.
+        if Pieces::open(path, &marks, 1).is_err() {
+            return Ok(None);
+        }
+        let data = read_path(path, &ReadOptions::default())?.into_dataset()?;
+        let Some(found) = GroupStatistics::from_dataset(&data) else { return Ok(None) };
+        if !formula.gives(&found.response_name, &found.design_names) {
+            return Err(DataError::OtherFormula {
+                file: found.source,
+                response: found.response_name,
+                design: found.design_names,
+                formula: formula.text().to_owned(),
+            });
+        }
+        Ok(Some(found))
+    }
+
     /// Names and values: the group's number, its rows, sums and sums of products, then for all
     /// groups alike the centre, the least and the largest value of each variable.
     pub(in crate::model) fn to_columns(&self) -> Vec<(String, Vec<f64>)> {
@@ -30,7 +56,7 @@ impl GroupStatistics {
         columns.extend((0..width).map(|j| (format!("sum[{}]", names[j]), sum(1 + j))));
         for i in 0..width {
             for j in 0..=i {
-                let at = 1 + width + crate::linalg::packed_index(i, j);
+                let at = 1 + width + packed_index(i, j);
                 columns.push((format!("product[{},{}]", i + 1, j + 1), sum(at)));
             }
         }

@@ -373,17 +373,15 @@ pub enum DataError {
     },
     /// Stored sums that another formula made.
     #[error(
-        "{file} holds sums of `{response}` and {}, which is not what the formula `{formula}` gives; use \
-         the formula of the table that it comes from, or give the rows",
-        quoted_list(design)
+        "{file} holds sums of {}, which is not what the formula `{formula}` gives; use the formula of \
+         the table that it comes from, or give the rows",
+        quoted_list(variables)
     )]
     OtherFormula {
         /// The file.
         file: String,
-        /// Name of the response in it.
-        response: String,
-        /// Names of the design's columns in it.
-        design: Vec<String>,
+        /// Names in it: the response, then the design's columns.
+        variables: Vec<String>,
         /// The formula asked for.
         formula: String,
     },

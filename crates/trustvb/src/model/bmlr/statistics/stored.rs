@@ -29,12 +29,10 @@ impl GroupStatistics {
         let data = read_path(path, &ReadOptions::default())?.into_dataset()?;
         let Some(found) = GroupStatistics::from_dataset(&data) else { return Ok(None) };
         if !formula.gives(&found.response_name, &found.design_names) {
-            return Err(DataError::OtherFormula {
-                file: found.source,
-                response: found.response_name,
-                design: found.design_names,
-                formula: formula.text().to_owned(),
-            });
+            let mut variables = vec![found.response_name];
+            variables.extend(found.design_names);
+            let formula = formula.text().to_owned();
+            return Err(DataError::OtherFormula { file: found.source, variables, formula });
         }
         Ok(Some(found))
     }

@@ -22,6 +22,10 @@ impl GroupStatistics {
     ) -> Result<Option<GroupStatistics>, DataError> {
         let marks = vec![IS_STATISTICS.to_owned(), ROWS.to_owned()];
         let marks = ReadOptions { columns: Some(marks), ..ReadOptions::default() };
+        // A pipe can be read but once, and is left to who reads it in pieces.
+        if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+            return Ok(None);
+        }
         // Only the header is read here. What else is wrong with the file is said when it is read.
         if Pieces::open(path, &marks, 1).is_err() {
             return Ok(None);

@@ -162,7 +162,7 @@ fn frame(
         let frame = read_csv(bytes.as_slice(), "standard input", &options)?;
         return Ok((frame, "standard input".to_owned()));
     }
-    let (bar, report) = progress::bytes("reading", quiet);
+    let (bar, report) = progress::reading(path, quiet);
     let frame = read_path(path, &ReadOptions { progress: Some(&report), ..options });
     bar.finish_and_clear();
     Ok((frame?, path.display().to_string()))
@@ -184,7 +184,7 @@ fn statistics(
     if !standard_input && let Some(data) = GroupStatistics::read_stored(path, formula)? {
         return Ok((data, path.display().to_string()));
     }
-    let (bar, report) = progress::bytes("reading", quiet);
+    let (bar, report) = progress::reading(path, quiet);
     let options = ReadOptions { progress: Some(&report), ..options };
     let source =
         if standard_input { "standard input".to_owned() } else { path.display().to_string() };

@@ -38,7 +38,7 @@ fn main() -> Outcome {
 /// Rows of 1,000 groups that are scattered over the file, with five coefficients.
 fn rows(n: usize) -> Result<Dataset, Box<dyn Error>> {
     let mut rng = stream(1, Purpose::Simulate, n as u64);
-    let mut columns = vec![Vec::with_capacity(n); 6];
+    let mut columns: Vec<Vec<f64>> = (0..6).map(|_| Vec::with_capacity(n)).collect();
     for i in 0..n {
         let group = i % GROUPS;
         let x: [f64; 4] = std::array::from_fn(|_| StandardNormal.sample(&mut rng));

@@ -17,6 +17,7 @@ pub(super) fn read_parquet(
 }
 
 /// Never there, because it cannot be opened.
+#[expect(dead_code, reason = "a build without Parquet makes none")]
 pub(super) enum ParquetRows<'a> {
     /// Names the lifetime.
     Never(std::convert::Infallible, std::marker::PhantomData<&'a ()>),

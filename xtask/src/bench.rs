@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: fits against scikit-learn, then tables, sweeps, scaling and instructions.
 //!
 //! Python makes the data, lets both programs take turns and prints what it measured
-//! (`benches/compare.py`); the rest is measured by the example `bench_engine`. Here the numbers
-//! become tables.
+//! (`benches/compare.py`); the rest is measured by the examples `bench_engine` and `bench_stream`. Here
+//! the numbers become tables.
 
 use crate::command::{cargo, output, python, root, run as run_command, target};
 use serde_json::Value;
@@ -37,6 +37,8 @@ pub(crate) fn run() -> Result<(), String> {
         "bench_fit",
         "--example",
         "bench_engine",
+        "--example",
+        "bench_stream",
     ]))?;
     let binary = target().join("release/examples/bench_fit");
     let mut compare = Command::new(&python);
@@ -110,12 +112,13 @@ fn table(rows: &[Value]) -> Result<String, String> {
     Ok(text)
 }
 
-/// What `bench_engine` measures, and its instruction counts.
+/// What `bench_engine` and `bench_stream` measure, and instruction counts of the former.
 fn engine() -> Result<String, String> {
     let binary = target().join("release/examples/bench_engine");
-    println!("bench: tables, sweeps and scaling");
+    println!("bench: tables, sweeps, scaling and reading in pieces");
     let mut text = String::from("| what | measured |\n|:--|--:|\n");
-    for line in output(&mut Command::new(&binary))?.lines() {
+    let streamed = output(&mut Command::new(target().join("release/examples/bench_stream")))?;
+    for line in output(&mut Command::new(&binary))?.lines().chain(streamed.lines()) {
         let row: Value = serde_json::from_str(line).map_err(|why| format!("{why} in: {line}"))?;
         let value = number(&row, "value")?;
         let digits = if value >= 1000.0 { 0 } else { 2 };

@@ -7,11 +7,14 @@ use serde::de::DeserializeOwned;
 use std::io::Read;
 use std::path::Path;
 use trustvb::calibrate::Method;
-use trustvb::data::{Dataset, Formula, Frame, ReadOptions, read_centres, read_csv, read_path};
+use trustvb::data::{
+    Dataset, Formula, Frame, Pieces, ReadOptions, read_centres, read_csv, read_path,
+};
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::model::{
-    BmlrPrior, GmmPrior, Model, ModelData, ModelError, ModelSpec, Noise, PriorBase, Update,
+    BmlrPrior, GmmPrior, GroupStatistics, Model, ModelData, ModelError, ModelSpec, Noise,
+    PriorBase, Update,
 };
 use trustvb::posterior::Layout;
 use trustvb::resample::{GivenResamples, Resamples};
@@ -44,6 +47,12 @@ pub(crate) fn problem(
         ModelName::Gmm => {
             refuse(args.formula.is_some(), "--formula is for --model bmlr")?;
             refuse(args.noise.is_some(), "--noise is for --model bmlr")?;
+            refuse(
+                args.stream,
+                "--stream is for --model bmlr with a --formula: a mixture of regressions needs only \
+                 sums over each group, but a Gaussian mixture needs its rows in every sweep, so they \
+                 must be in memory; leave --stream out",
+            )?;
             let (data, source, dropped) = rows(path, args, quiet)?;
             let update = match (args.update, published) {
                 (Some(UpdateName::AsPrinted), _) | (None, true) => Update::AsPrinted,
@@ -66,10 +75,18 @@ pub(crate) fn problem(
             })?;
             let formula = Formula::parse(text).map_err(|e| Failure::Usage(e.to_string()))?;
             let options = ReadOptions { drop_missing: args.drop_missing, ..formula.read_options() };
-            let (frame, source) = frame(path, options, quiet)?;
-            let dropped = frame.dropped_rows().len();
-            let data = formula.apply(&frame)?;
-            data.check_for_mixture(args.components, args.min_group_rows)?;
+            let (data, source, dropped) = if args.stream {
+                let (data, source) = statistics(path, &formula, options, quiet)?;
+                data.check_for_mixture(args.components, args.min_group_rows)?;
+                let dropped = data.n_dropped();
+                (ModelData::Statistics(data), source, dropped)
+            } else {
+                let (frame, source) = frame(path, options, quiet)?;
+                let dropped = frame.dropped_rows().len();
+                let data = formula.apply(&frame)?;
+                data.check_for_mixture(args.components, args.min_group_rows)?;
+                (ModelData::Groups(data), source, dropped)
+            };
             let mut prior: BmlrPrior = prior(&args.prior)?;
             if args.prior == "paper" || (published && args.prior == "default") {
                 prior.base = PriorBase::Paper;
@@ -88,7 +105,7 @@ pub(crate) fn problem(
                 },
                 formula: text.to_owned(),
             };
-            (ModelData::Groups(data), source, dropped, spec)
+            (data, source, dropped, spec)
         }
     };
     let model = spec.build(&data).map_err(|error| match error {
@@ -145,14 +162,40 @@ fn frame(
         let frame = read_csv(bytes.as_slice(), "standard input", &options)?;
         return Ok((frame, "standard input".to_owned()));
     }
-    let bar = progress::bar("reading", quiet);
-    let report = |done: u64, total: u64| {
-        bar.set_length(total.max(done));
-        bar.set_position(done);
-    };
+    let (bar, report) = progress::reading(path, quiet);
     let frame = read_path(path, &ReadOptions { progress: Some(&report), ..options });
     bar.finish_and_clear();
     Ok((frame?, path.display().to_string()))
+}
+
+/// Sums over the groups of a file that is read in pieces, or that holds such sums.
+fn statistics(
+    path: Option<&Path>,
+    formula: &Formula,
+    options: ReadOptions<'_>,
+    quiet: bool,
+) -> Result<(GroupStatistics, String), Failure> {
+    let Some(path) = path else {
+        let frame = Frame::from(Dataset::faithful());
+        let data = GroupStatistics::from_pieces(formula, [Ok(frame)])?;
+        return Ok((data, "Old Faithful (built in)".to_owned()));
+    };
+    let standard_input = path == Path::new("-");
+    if !standard_input && let Some(data) = GroupStatistics::read_stored(path, formula)? {
+        return Ok((data, path.display().to_string()));
+    }
+    let (bar, report) = progress::reading(path, quiet);
+    let options = ReadOptions { progress: Some(&report), ..options };
+    let source =
+        if standard_input { "standard input".to_owned() } else { path.display().to_string() };
+    let pieces = if standard_input {
+        Pieces::from_csv(std::io::stdin().lock(), &source, &options, Pieces::ROWS)
+    } else {
+        Pieces::open(path, &options, Pieces::ROWS)
+    };
+    let data = pieces.and_then(|pieces| GroupStatistics::from_pieces(formula, pieces));
+    bar.finish_and_clear();
+    Ok((data?, source))
 }
 
 /// The prior of `default`, `paper` or a TOML file.

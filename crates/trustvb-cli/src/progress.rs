@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -20,6 +21,27 @@ pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
     bar.set_prefix(what);
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// A bar for the bytes of a file that is read, and how to tell it of those done and in all (0 when
+/// unknown).
+pub(crate) fn reading(path: &Path, quiet: bool) -> (ProgressBar, impl Fn(u64, u64)) {
+    let bar = bar("reading", quiet);
+    let visible = is_visible(quiet);
+    if visible {
+        bar.set_style(style("{prefix} {wide_bar} {bytes}/{total_bytes}, {eta} left"));
+    }
+    let told = bar.clone();
+    let report = move |done: u64, total: u64| {
+        if visible && total == 0 {
+            told.set_style(style("{prefix} {spinner} {bytes} ({elapsed})"));
+        }
+        told.set_length(total.max(done));
+        told.set_position(done);
+    };
+    // A bar without a length would show as full until the first rows are there.
+    report(0, std::fs::metadata(path).map_or(0, |file| file.len()));
+    (bar, report)
 }
 
 /// A line for work whose end is not known.

@@ -132,11 +132,12 @@ impl Problem {
         self.inner.model.layout().coordinates.clone()
     }
 
-    /// The group of each row, from 0 in order of first appearance; `None` for rows without groups.
+    /// The group of each row, from 0 in order of first appearance; `None` for rows without groups and
+    /// for groups without rows.
     #[getter]
     fn groups(&self) -> Option<Vec<usize>> {
         match &self.inner.data {
-            ModelData::Rows(_) => None,
+            ModelData::Rows(_) | ModelData::Statistics(_) => None,
             ModelData::Groups(data) => Some(data.groups().to_vec()),
         }
     }

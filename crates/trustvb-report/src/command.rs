@@ -108,7 +108,8 @@ fn is_built_in(manifest: &Manifest, table: &TvbTable) -> bool {
 }
 
 fn data_file(table: &TvbTable, folder: &str, command: &mut Builder) -> String {
-    if let (Some(_), ModelSpec::Gmm { .. }) = (table.data(), &table.manifest().model) {
+    let rows = matches!(table.manifest().model, ModelSpec::Gmm { .. });
+    if table.data().is_some() && (rows || table.manifest().statistics) {
         return format!("{}/data.parquet", folder.trim_end_matches('/'));
     }
     let columns = table.manifest().columns.join(", ");
@@ -146,6 +147,9 @@ impl Builder {
             }
             ModelSpec::Bmlr { prior, noise, formula, .. } => {
                 self.words(&["--formula", formula]);
+                if manifest.statistics {
+                    self.words(&["--stream"]);
+                }
                 match noise {
                     Noise::Known(1.0) if published => {}
                     Noise::Estimate if !published => {}

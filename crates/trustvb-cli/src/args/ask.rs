@@ -9,7 +9,9 @@ use std::path::PathBuf;
 pub(super) const CALIBRATE_EXAMPLES: &str = "Examples:
   trustvb calibrate
   trustvb calibrate 'mu[1,waiting] - mu[2,waiting]' --level 0.9 --method vb,anchored -B 100
-  trustvb calibrate 'pi[1]' --method analytic --format json";
+  trustvb calibrate 'pi[1]' --method analytic --format json
+  trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' -o groups.csv
+  trustvb calibrate groups.csv --formula 'y ~ 0 + x1 + x2 | group' --stream --method analytic";
 
 pub(super) const INTERVAL_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100

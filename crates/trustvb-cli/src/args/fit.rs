@@ -8,7 +8,8 @@ use std::path::PathBuf;
 pub(super) const FIT_EXAMPLES: &str = "Examples:
   trustvb fit
   trustvb fit --omega 0.3 --format json
-  trustvb fit --components 3 --columns waiting";
+  trustvb fit --components 3 --columns waiting
+  trustvb fit --formula 'eruptions ~ waiting' --stream";
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {

@@ -51,6 +51,10 @@ pub(crate) struct ModelArgs {
     /// Regression with R's conventions: 'y ~ 0 + x1 + x2 | group' (bmlr)
     #[arg(long)]
     pub(crate) formula: Option<String>,
+    /// Read the file in pieces and keep only sums over each group, never its rows: for files larger
+    /// than memory (bmlr). Memory then grows with the groups, not with the rows
+    #[arg(long)]
+    pub(crate) stream: bool,
     /// Leave out rows with missing or infinite values, and say how many
     #[arg(long)]
     pub(crate) drop_missing: bool,

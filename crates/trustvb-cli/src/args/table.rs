@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 const BUILD_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
-  trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2";
+  trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2
+  trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' -o groups.csv
+  trustvb table build groups.csv --formula 'y ~ 0 + x1 + x2 | group' --stream -o groups.tvb -B 50";
 
 const INFO_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100

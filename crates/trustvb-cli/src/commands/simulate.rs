@@ -152,7 +152,7 @@ fn write(simulation: &Simulation, seed: u64, args: &DrawArgs) -> Result<(), Fail
         .map_err(failed)?;
     }
     let formula = match &data {
-        ModelData::Rows(_) => None,
+        ModelData::Rows(_) | ModelData::Statistics(_) => None,
         ModelData::Groups(data) => {
             Some(format!("y ~ 0 + {} | group", data.design_names().join(" + ")))
         }
@@ -181,6 +181,11 @@ fn table(data: &ModelData) -> Result<Dataset, Failure> {
     let grouped = match data {
         ModelData::Rows(rows) => return Ok(rows.clone()),
         ModelData::Groups(grouped) => grouped,
+        ModelData::Statistics(_) => {
+            return Err(Failure::Run(
+                "sums over groups cannot be written as a data set; give the rows".to_owned(),
+            ));
+        }
     };
     let mut names = vec!["group".to_owned(), "y".to_owned()];
     names.extend(grouped.design_names().iter().cloned());

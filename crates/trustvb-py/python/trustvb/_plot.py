@@ -246,6 +246,11 @@ def clusters(
     data = table._native.data
     if data is None:
         raise ValueError("the table was built without its data: there is nothing to draw")
+    if table.manifest.get("statistics"):
+        raise ValueError(
+            "the table was built with --stream and holds sums over groups, not rows: there is nothing "
+            "to draw; build it without --stream"
+        )
     names, values = data
     posterior = table._native.posterior(omega)
     ax = _axes(ax)

@@ -96,21 +96,7 @@ fn data(table: &TvbTable) -> Markup {
             }
         };
     };
-    let names = data.column_names();
-    let columns = data.columns();
-    // The last column of grouped data is the group's number.
-    let shown = match data {
-        ModelData::Rows(_) => names.len(),
-        ModelData::Groups(_) => names.len() - 1,
-    };
-    let summary = |values: &[f64]| {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let sd = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0)).sqrt();
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        [mean, sd, low, high]
-    };
+    let variables = variables(data);
     html! {
         p {
             @match data {
@@ -118,6 +104,11 @@ fn data(table: &TvbTable) -> Markup {
                 ModelData::Groups(groups) => {
                     (plural(groups.n_groups(), "group", "groups")) ", each a unit, with "
                     (plural(groups.n_rows(), "row", "rows")) " in all; the response is "
+                    code { (groups.response_name()) } "."
+                }
+                ModelData::Statistics(groups) => {
+                    (plural(groups.n_groups(), "group", "groups")) ", each a unit, with "
+                    (plural(groups.n_rows(), "row", "rows")) " in all, of which sums were kept; the response is "
                     code { (groups.response_name()) } "."
                 }
             }
@@ -133,17 +124,51 @@ fn data(table: &TvbTable) -> Markup {
                     }
                 }
                 tbody {
-                    @for (name, values) in names.iter().zip(&columns).take(shown.min(MOST_COLUMNS)) {
+                    @for (name, summary) in variables.iter().take(MOST_COLUMNS) {
                         tr {
                             th scope="row" { code { (name) } }
-                            @for x in summary(values) { td.number { (significant(x, 4)) } }
+                            @for &x in summary { td.number { (significant(x, 4)) } }
                         }
                     }
                 }
             }
         }
-        @if shown > MOST_COLUMNS { p { "And " (shown - MOST_COLUMNS) " columns more." } }
+        @if variables.len() > MOST_COLUMNS {
+            p { "And " (variables.len() - MOST_COLUMNS) " columns more." }
+        }
     }
+}
+
+/// Each variable's name with its mean, standard deviation, least and largest value.
+fn variables(data: &ModelData) -> Vec<(String, [f64; 4])> {
+    let summary = |values: &[f64]| {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let sd = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0)).sqrt();
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        [mean, sd, low, high]
+    };
+    let mut names = data.variables();
+    let summaries: Vec<[f64; 4]> = match data {
+        ModelData::Rows(_) | ModelData::Groups(_) => {
+            data.columns().iter().map(|values| summary(values)).collect()
+        }
+        ModelData::Statistics(groups) => {
+            let p = groups.n_columns();
+            // The response comes first among the names, and last in the statistics.
+            let order = std::iter::once(p).chain(0..p);
+            order
+                .map(|j| groups.summary(j))
+                .map(|found| [found.mean, found.sd, found.least, found.largest])
+                .collect()
+        }
+    };
+    // The last variable of grouped data is the group's number.
+    if !matches!(data, ModelData::Rows(_)) {
+        names.pop();
+    }
+    names.into_iter().zip(summaries).collect()
 }
 
 /// The fit that everything is compared with.

@@ -20,8 +20,12 @@ pub(super) struct Relation {
 /// Looks for an exact linear relation; `centred` measures columns from their means, as beside an
 /// intercept. Columns must not be constant (centred) or zero (not centred).
 pub(super) fn find_relation(columns: &[&[f64]], centred: bool) -> Option<Relation> {
-    let p = columns.len();
-    let gram = scaled_gram(columns, centred);
+    find_relation_in(&scaled_gram(columns, centred))
+}
+
+/// The same from the lower triangle of the Gram matrix of the columns scaled to length one.
+pub(super) fn find_relation_in(gram: &[Vec<f64>]) -> Option<Relation> {
+    let p = gram.len();
     let mut diagonal = vec![1.0; p];
     let mut order: Vec<usize> = (0..p).collect();
     // factor[i] is the row of column i, with one entry for each pivot so far.
@@ -78,7 +82,7 @@ fn involved(dependent: usize, pivots: &[usize], factor: &[Vec<f64>]) -> Vec<usiz
 }
 
 /// Lower triangle of the Gram matrix of the columns scaled to length one.
-fn scaled_gram(columns: &[&[f64]], centred: bool) -> Vec<Vec<f64>> {
+pub(super) fn scaled_gram(columns: &[&[f64]], centred: bool) -> Vec<Vec<f64>> {
     let scaled: Vec<(f64, f64)> = columns
         .iter()
         .map(|column| {

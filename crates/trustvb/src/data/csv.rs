@@ -1,6 +1,7 @@
 //! Streams delimited text into column vectors, and writes a data set as such text.
 
 use std::io::{self, Read, Write};
+use std::mem;
 
 use csv::{ByteRecord, ReaderBuilder};
 
@@ -32,69 +33,126 @@ pub fn read_csv(
 
 /// [`read_csv`] where the number of bytes is known.
 pub(super) fn read_csv_sized(
-    mut reader: impl Read,
+    reader: impl Read,
     name: &str,
     options: &ReadOptions<'_>,
     total_bytes: u64,
 ) -> Result<Frame, DataError> {
-    let refused = |source: io::Error| DataError::Read { file: name.to_owned(), source };
-    let head = read_head(&mut reader).map_err(refused)?;
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
-    refuse_other_formats(text, name)?;
-    let delimiter = find_delimiter(text, name);
-    let mut records = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .buffer_capacity(1 << 17)
-        .from_reader(UnixLines::new(io::Cursor::new(text).chain(reader)));
-    let mut record = ByteRecord::new();
-    let mut next = |record: &mut ByteRecord| -> Result<Option<u64>, DataError> {
-        let before = records.position().line();
-        match records.read_byte_record(record) {
+    let mut rows = CsvRows::open(reader, name, options, total_bytes)?;
+    let frame = rows.piece(usize::MAX)?;
+    let (n_read, n_columns) = (rows.table.n_read, rows.header.len());
+    check_size(name, n_read, rows.table.choices.len())?;
+    frame.ok_or_else(|| DataError::HeaderOnly { file: name.to_owned(), n_columns })
+}
+
+type Source<R> = UnixLines<io::Chain<io::Cursor<Vec<u8>>, R>>;
+
+/// Delimited text whose header has been read, to be read on in pieces.
+pub(super) struct CsvRows<'a, R> {
+    records: csv::Reader<Source<R>>,
+    record: ByteRecord,
+    header: Vec<String>,
+    table: Table,
+    progress: Option<&'a dyn Fn(u64, u64)>,
+    total_bytes: u64,
+    ended: bool,
+}
+
+impl<'a, R: Read> CsvRows<'a, R> {
+    /// Reads the header and finds the wanted columns; `total_bytes` is 0 when unknown.
+    pub(super) fn open(
+        mut reader: R,
+        name: &str,
+        options: &ReadOptions<'a>,
+        total_bytes: u64,
+    ) -> Result<CsvRows<'a, R>, DataError> {
+        let refused = |source: io::Error| DataError::Read { file: name.to_owned(), source };
+        let mut text = read_head(&mut reader).map_err(refused)?;
+        if text.starts_with(b"\xef\xbb\xbf") {
+            text.drain(..3);
+        }
+        refuse_other_formats(&text, name)?;
+        let records = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(find_delimiter(&text, name))
+            .buffer_capacity(1 << 17)
+            .from_reader(UnixLines::new(io::Cursor::new(text).chain(reader)));
+        let mut rows = CsvRows {
+            records,
+            record: ByteRecord::new(),
+            header: Vec::new(),
+            table: Table::new(Vec::new(), name, options.drop_missing),
+            progress: options.progress,
+            total_bytes,
+            ended: false,
+        };
+        if rows.next_record()?.is_none() {
+            return Err(DataError::Empty { file: name.to_owned() });
+        }
+        rows.header = read_header(&rows.record, name)?;
+        rows.table = Table::new(select(&rows.header, options, name)?, name, options.drop_missing);
+        Ok(rows)
+    }
+
+    /// The next record's line, or `None` at the end.
+    fn next_record(&mut self) -> Result<Option<u64>, DataError> {
+        let before = self.records.position().line();
+        match self.records.read_byte_record(&mut self.record) {
             Ok(false) => Ok(None),
             Ok(true) => {
                 // Lines end in one \n each, so only blank lines and line breaks in quotes need
                 // counting: the record began where its last line is, less the breaks within it.
-                let after = records.position().line();
+                let after = self.records.position().line();
                 let breaks = if after == before + 1 {
                     0
                 } else {
-                    record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64
+                    self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64
                 };
-                if let Some(progress) = options.progress
-                    && records.position().record().is_multiple_of(PROGRESS_ROWS as u64)
+                if let Some(progress) = self.progress
+                    && self.records.position().record().is_multiple_of(PROGRESS_ROWS as u64)
                 {
-                    progress(records.get_ref().bytes_read(), total_bytes);
+                    progress(self.records.get_ref().bytes_read(), self.total_bytes);
                 }
                 // A quote left open has no last line break to subtract.
                 Ok(Some(after.saturating_sub(1 + breaks).max(before)))
             }
-            Err(error) => Err(refused(error.into())),
+            Err(error) => {
+                Err(DataError::Read { file: self.table.file.clone(), source: error.into() })
+            }
         }
-    };
+    }
 
-    if next(&mut record)?.is_none() {
-        return Err(DataError::Empty { file: name.to_owned() });
-    }
-    let header = read_header(&record, name)?;
-    let choices = select(&header, options, name)?;
-    let mut table = Table::new(choices, name, options.drop_missing);
-    while let Some(line) = next(&mut record)? {
-        if record.len() != header.len() {
-            return Err(DataError::Ragged {
-                file: name.to_owned(),
-                line,
-                expected: header.len(),
-                found: record.len(),
-            });
+    /// The next `limit` rows of the file, those with missing cells dropped or refused; `None` after
+    /// the last.
+    pub(super) fn piece(&mut self, limit: usize) -> Result<Option<Frame>, DataError> {
+        if self.ended {
+            return Ok(None);
         }
-        table.push(&record, line)?;
+        let mut n_rows = 0;
+        // A file that will be refused is read to its end, so that all that is missing is counted.
+        while n_rows < limit || self.table.is_refused() {
+            let Some(line) = self.next_record()? else {
+                self.ended = true;
+                if let Some(progress) = self.progress {
+                    progress(self.total_bytes, self.total_bytes);
+                }
+                self.table.check_end(self.header.len())?;
+                break;
+            };
+            if self.record.len() != self.header.len() {
+                return Err(DataError::Ragged {
+                    file: self.table.file.clone(),
+                    line,
+                    expected: self.header.len(),
+                    found: self.record.len(),
+                });
+            }
+            self.table.push(&self.record, line)?;
+            n_rows += 1;
+        }
+        Ok((n_rows > 0).then(|| self.table.take()))
     }
-    if let Some(progress) = options.progress {
-        progress(total_bytes, total_bytes);
-    }
-    table.finish(header.len())
 }
 
 /// Writes names and values as CSV that [`read_csv`] reads back bit for bit.
@@ -252,8 +310,8 @@ fn hint(text: &str) -> &'static str {
 }
 
 /// The columns as they grow.
-struct Table<'a> {
-    file: &'a str,
+struct Table {
+    file: String,
     drop_missing: bool,
     choices: Vec<Choice>,
     numbers: Vec<Vec<f64>>,
@@ -261,16 +319,18 @@ struct Table<'a> {
     /// This row's numbers, held until the whole row is known to be good.
     row: Vec<f64>,
     rows: RowNumbers,
+    /// Lines dropped since the last [`take`](Table::take), and before it.
     dropped: Vec<u64>,
+    n_dropped: usize,
     missing: MissingCells,
     n_read: usize,
 }
 
-impl<'a> Table<'a> {
-    fn new(choices: Vec<Choice>, file: &'a str, drop_missing: bool) -> Self {
+impl Table {
+    fn new(choices: Vec<Choice>, file: &str, drop_missing: bool) -> Self {
         let n_text = choices.iter().filter(|choice| choice.text).count();
         Table {
-            file,
+            file: file.to_owned(),
             drop_missing,
             numbers: vec![Vec::new(); choices.len() - n_text],
             texts: (0..n_text).map(|_| TextBuilder::default()).collect(),
@@ -278,6 +338,7 @@ impl<'a> Table<'a> {
             choices,
             rows: RowNumbers::default(),
             dropped: Vec::new(),
+            n_dropped: 0,
             missing: MissingCells {
                 file: file.to_owned(),
                 unit: RowUnit::Line,
@@ -296,7 +357,7 @@ impl<'a> Table<'a> {
         for choice in &self.choices {
             let text = std::str::from_utf8(record[choice.position].trim_ascii()).map_err(|_| {
                 DataError::NotUtf8 {
-                    file: self.file.to_owned(),
+                    file: self.file.clone(),
                     unit: RowUnit::Line,
                     row: line,
                     column: format!("`{}`", choice.name),
@@ -314,7 +375,7 @@ impl<'a> Table<'a> {
                     Cell::Missing => true,
                     Cell::Text => {
                         return Err(DataError::NotNumeric {
-                            file: self.file.to_owned(),
+                            file: self.file.clone(),
                             line,
                             column: choice.name.clone(),
                             text: text.to_owned(),
@@ -342,8 +403,7 @@ impl<'a> Table<'a> {
             }
             return Ok(());
         }
-        // A file that will be refused is read on only to count what is missing.
-        if self.missing.n_cells > 0 && !self.drop_missing {
+        if self.is_refused() {
             return Ok(());
         }
         for (column, &value) in self.numbers.iter_mut().zip(&self.row) {
@@ -354,7 +414,7 @@ impl<'a> Table<'a> {
             let text = std::str::from_utf8(record[choice.position].trim_ascii()).unwrap_or("");
             if !builder.push(text) {
                 return Err(DataError::TooLarge {
-                    file: self.file.to_owned(),
+                    file: self.file.clone(),
                     n_rows: self.n_read,
                     n_columns: self.choices.len(),
                 });
@@ -364,33 +424,45 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    fn finish(self, n_columns: usize) -> Result<Frame, DataError> {
-        let file = || self.file.to_owned();
+    /// Whether a cell is missing and nothing is to be done about it.
+    fn is_refused(&self) -> bool {
+        self.missing.n_cells > 0 && !self.drop_missing
+    }
+
+    /// What can only be said of the whole file.
+    fn check_end(&self, n_columns: usize) -> Result<(), DataError> {
+        let file = || self.file.clone();
         if self.n_read == 0 {
             return Err(DataError::HeaderOnly { file: file(), n_columns });
         }
-        if self.missing.n_cells > 0 && !self.drop_missing {
-            return Err(DataError::Missing(Box::new(self.missing)));
+        if self.is_refused() {
+            return Err(DataError::Missing(Box::new(self.missing.clone())));
         }
-        if self.dropped.len() == self.n_read {
+        if self.n_dropped + self.dropped.len() == self.n_read {
             return Err(DataError::AllDropped { file: file(), n_rows: self.n_read });
         }
-        check_size(self.file, self.n_read, self.choices.len())?;
-        let mut numbers = self.numbers.into_iter();
-        let mut texts = self.texts.into_iter();
+        Ok(())
+    }
+
+    /// The rows since the last call.
+    fn take(&mut self) -> Frame {
+        self.n_dropped += self.dropped.len();
+        let mut numbers = self.numbers.iter_mut();
+        let mut texts = self.texts.iter_mut();
         let columns = self
             .choices
-            .into_iter()
+            .iter()
             .filter_map(|choice| {
                 let column = if choice.text {
-                    Column::Text(texts.next()?.finish())
+                    Column::Text(mem::take(texts.next()?).finish())
                 } else {
-                    Column::Numeric(numbers.next()?)
+                    Column::Numeric(mem::take(numbers.next()?))
                 };
-                Some((choice.name, column))
+                Some((choice.name.clone(), column))
             })
             .collect();
-        Ok(Frame::assemble(self.file, RowUnit::Line, columns, self.rows, self.dropped))
+        let (rows, dropped) = (mem::take(&mut self.rows), mem::take(&mut self.dropped));
+        Frame::assemble(&self.file, RowUnit::Line, columns, rows, dropped)
     }
 }
 

@@ -371,6 +371,33 @@ pub enum DataError {
         /// Its value there.
         value: f64,
     },
+    /// Stored sums that another formula made.
+    #[error(
+        "{file} holds sums of {}, which is not what the formula `{formula}` gives; use the formula of \
+         the table that it comes from, or give the rows",
+        quoted_list(variables)
+    )]
+    OtherFormula {
+        /// The file.
+        file: String,
+        /// Names in it: the response, then the design's columns.
+        variables: Vec<String>,
+        /// The formula asked for.
+        formula: String,
+    },
+    /// Values whose squares are not finite.
+    #[error(
+        "{file}: the squares of `{column}` add up to more than a double can hold (it goes to {value:e}); \
+         change its units in the file or in the formula, as in I({column} / 1e100)"
+    )]
+    SquaresOverflow {
+        /// The file.
+        file: String,
+        /// The column or term.
+        column: String,
+        /// Its largest value in size.
+        value: f64,
+    },
     /// A file of centres whose columns do not fit.
     #[error(
         "{file}: {} ({}), but the model has {} ({}); give one column for each, in that order or \

@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::collinear::find_relation;
+use super::collinear::scaled_gram;
 use super::dataset::{check_columns, is_constant};
 use super::error::DataError;
 use super::frame::TextBuilder;
-
-/// Name of the column of ones.
-pub(super) const INTERCEPT: &str = "(Intercept)";
+use super::regressors::{self, Regressors};
 
 /// Rows in groups; all rows of a group belong to one component.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,70 +169,35 @@ impl Grouped {
         n_components: usize,
         min_rows_per_group: usize,
     ) -> Result<(), DataError> {
-        let file = || self.source.clone();
-        if self.n_groups < n_components {
-            return Err(DataError::TooFewUnits {
-                file: file(),
-                unit: if self.labels.is_some() { "group" } else { "row" },
-                n_units: self.n_groups,
-                n_components,
-            });
-        }
-        let sizes = self.group_sizes();
-        let mut small = (0..self.n_groups).filter(|&group| sizes[group] < min_rows_per_group);
-        if let Some(group) = small.next() {
-            return Err(DataError::SmallGroup {
-                file: file(),
-                group: self.group_label(group).into_owned(),
-                n_rows: sizes[group],
-                needed: min_rows_per_group,
-                others: small.count(),
-            });
-        }
-        let (n_rows, n_columns) = (self.n_rows(), self.n_columns());
-        if n_rows < n_columns {
-            return Err(DataError::TooFewRows {
-                file: file(),
-                n_rows,
-                n_columns,
-                needed: n_columns,
-            });
-        }
-        self.check_rank()
+        regressors::check_for_mixture(self, n_components, min_rows_per_group)
     }
+}
 
-    fn check_rank(&self) -> Result<(), DataError> {
-        let intercept = self.design_names.iter().position(|name| name == INTERCEPT);
-        let others: Vec<usize> = (0..self.n_columns()).filter(|&j| Some(j) != intercept).collect();
-        let useless: Vec<String> = others
-            .iter()
-            .filter(|&&j| {
-                let column = self.design_column(j);
-                // Beside an intercept any constant is one too many; alone, only zeros are.
-                is_constant(column) && (intercept.is_some() || column[0] == 0.0)
-            })
-            .map(|&j| self.design_names[j].clone())
-            .collect();
-        if !useless.is_empty() {
-            return Err(DataError::Constant {
-                file: self.source.clone(),
-                columns: useless,
-                n_rows: self.n_rows(),
-            });
-        }
-        let columns: Vec<&[f64]> = others.iter().map(|&j| self.design_column(j)).collect();
-        match find_relation(&columns, intercept.is_some()) {
-            None => Ok(()),
-            Some(relation) => Err(DataError::Collinear {
-                file: self.source.clone(),
-                columns: relation
-                    .columns
-                    .iter()
-                    .map(|&j| self.design_names[others[j]].clone())
-                    .collect(),
-                n_columns: self.n_columns(),
-                rank: relation.rank + usize::from(intercept.is_some()),
-            }),
-        }
+impl Regressors for Grouped {
+    fn source(&self) -> &str {
+        &self.source
+    }
+    fn design_names(&self) -> &[String] {
+        &self.design_names
+    }
+    fn n_rows(&self) -> usize {
+        self.response.len()
+    }
+    fn group_sizes(&self) -> Vec<usize> {
+        self.group_sizes()
+    }
+    fn group_label(&self, group: usize) -> Cow<'_, str> {
+        self.group_label(group)
+    }
+    fn has_labels(&self) -> bool {
+        self.labels.is_some()
+    }
+    fn constant(&self, column: usize) -> Option<f64> {
+        let values = self.design_column(column);
+        is_constant(values).then(|| values[0])
+    }
+    fn scaled_gram(&self, columns: &[usize], centred: bool) -> Vec<Vec<f64>> {
+        let columns: Vec<&[f64]> = columns.iter().map(|&j| self.design_column(j)).collect();
+        scaled_gram(&columns, centred)
     }
 }

@@ -32,7 +32,9 @@ mod parquet;
 #[cfg(not(feature = "parquet"))]
 #[path = "parquet_disabled.rs"]
 mod parquet;
+mod pieces;
 mod read;
+mod regressors;
 mod replace;
 mod select;
 mod wording;
@@ -48,7 +50,9 @@ pub use missing::{BadCell, MissingCells, RowUnit};
 pub use parquet::write_parquet;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{ColumnValues, read_table, write_table};
+pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};
+pub(crate) use regressors::{Regressors, check_for_mixture};
 #[cfg(feature = "parquet")]
 pub(crate) use replace::remove_leftovers;
 pub use replace::replace_file;

@@ -16,6 +16,29 @@ pub(super) fn read_parquet(
     Err(DataError::ParquetDisabled { file: name.to_owned() })
 }
 
+/// Never there, because it cannot be opened.
+#[expect(dead_code, reason = "a build without Parquet makes none")]
+pub(super) enum ParquetRows<'a> {
+    /// Names the lifetime.
+    Never(std::convert::Infallible, std::marker::PhantomData<&'a ()>),
+}
+
+impl<'a> ParquetRows<'a> {
+    pub(super) fn open(
+        _file: File,
+        name: &str,
+        _options: &ReadOptions<'a>,
+    ) -> Result<ParquetRows<'a>, DataError> {
+        Err(DataError::ParquetDisabled { file: name.to_owned() })
+    }
+
+    pub(super) fn piece(&mut self, _limit: usize) -> Result<Option<Frame>, DataError> {
+        match *self {
+            ParquetRows::Never(never, _) => match never {},
+        }
+    }
+}
+
 /// Refuses: this build is without the feature `parquet`.
 pub fn write_parquet(_dataset: &Dataset, path: &Path) -> Result<(), DataError> {
     Err(DataError::ParquetDisabled { file: path.display().to_string() })

@@ -37,27 +37,44 @@ impl fmt::Debug for ReadOptions<'_> {
     }
 }
 
-/// Reads the wanted columns of a CSV or Parquet file; its content decides which, not its name.
-pub fn read_path(path: &Path, options: &ReadOptions<'_>) -> Result<Frame, DataError> {
-    let name = path.display().to_string();
+/// A file that is there, told from its first bytes.
+pub(super) enum Opened {
+    /// Text, and its bytes in all.
+    Text(io::Chain<io::Cursor<Vec<u8>>, BufReader<File>>, u64),
+    /// Parquet.
+    Parquet(File),
+}
+
+/// Opens a file and looks at its first bytes; `name` stands for it in messages.
+pub(super) fn open(path: &Path, name: &str) -> Result<Opened, DataError> {
+    let file = || name.to_owned();
     let refused = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => DataError::FileMissing { file: name.clone() },
-        io::ErrorKind::IsADirectory => DataError::IsDirectory { file: name.clone() },
-        _ => DataError::Read { file: name.clone(), source },
+        io::ErrorKind::NotFound => DataError::FileMissing { file: file() },
+        io::ErrorKind::IsADirectory => DataError::IsDirectory { file: file() },
+        _ => DataError::Read { file: file(), source },
     };
     let metadata = std::fs::metadata(path).map_err(refused)?;
     if metadata.is_dir() {
-        return Err(DataError::IsDirectory { file: name });
+        return Err(DataError::IsDirectory { file: file() });
     }
-    let mut file = File::open(path).map_err(refused)?;
+    let mut opened = File::open(path).map_err(refused)?;
     let mut head = Vec::with_capacity(8);
-    file.by_ref().take(8).read_to_end(&mut head).map_err(refused)?;
+    opened.by_ref().take(8).read_to_end(&mut head).map_err(refused)?;
     if is_parquet(&head) {
-        file.rewind().map_err(refused)?;
-        return read_parquet(file, &name, options);
+        opened.rewind().map_err(refused)?;
+        return Ok(Opened::Parquet(opened));
     }
-    let reader = io::Cursor::new(head).chain(BufReader::with_capacity(1 << 16, file));
-    read_csv_sized(reader, &name, options, metadata.len())
+    let reader = io::Cursor::new(head).chain(BufReader::with_capacity(1 << 16, opened));
+    Ok(Opened::Text(reader, metadata.len()))
+}
+
+/// Reads the wanted columns of a CSV or Parquet file; its content decides which, not its name.
+pub fn read_path(path: &Path, options: &ReadOptions<'_>) -> Result<Frame, DataError> {
+    let name = path.display().to_string();
+    match open(path, &name)? {
+        Opened::Parquet(file) => read_parquet(file, &name, options),
+        Opened::Text(reader, bytes) => read_csv_sized(reader, &name, options, bytes),
+    }
 }
 
 /// Parquet opens with `PAR1` and then a byte of its binary page header; a CSV file whose first

@@ -7,7 +7,7 @@ mod moments;
 mod prior;
 mod spec;
 
-pub use bmlr::{Bmlr, BmlrPrior, Noise};
+pub use bmlr::{Bmlr, BmlrPrior, GroupStatistics, Noise, VariableSummary};
 pub use gmm::{Gmm, GmmPrior, Update};
 pub use prior::PriorBase;
 pub use spec::{ModelData, ModelSpec};

@@ -1,6 +1,7 @@
 //! A model as its settings, apart from the data: what a manifest records and a command line says.
 
-use super::{Bmlr, BmlrPrior, Gmm, GmmPrior, Model, ModelError, Noise, Update};
+use super::bmlr::IS_STATISTICS;
+use super::{Bmlr, BmlrPrior, Gmm, GmmPrior, GroupStatistics, Model, ModelError, Noise, Update};
 use crate::data::{Dataset, Grouped};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,8 @@ pub enum ModelData {
     Rows(Dataset),
     /// Groups of rows with a response, for a mixture of regressions.
     Groups(Grouped),
+    /// Sums over groups of rows that were never held whole, for a mixture of regressions.
+    Statistics(GroupStatistics),
 }
 
 impl ModelSpec {
@@ -66,21 +69,37 @@ impl ModelSpec {
             (ModelSpec::Bmlr { n_components, prior, noise, .. }, ModelData::Groups(data)) => {
                 Ok(Box::new(Bmlr::new(data, *n_components, prior.clone(), *noise)?))
             }
+            (ModelSpec::Bmlr { n_components, prior, noise, .. }, ModelData::Statistics(data)) => {
+                Ok(Box::new(Bmlr::from_statistics(data, *n_components, prior.clone(), *noise)?))
+            }
             _ => Err(ModelError::WrongData(self.name())),
         }
     }
 }
 
 impl ModelData {
-    /// Names of all columns, the response first where there is one.
-    pub fn column_names(&self) -> Vec<String> {
+    /// Names of the variables that the model uses: the response first where there is one, and
+    /// `(group)` last where there are groups.
+    pub fn variables(&self) -> Vec<String> {
+        let grouped = |response: &str, design: &[String]| {
+            let mut names = vec![response.to_owned()];
+            names.extend(design.iter().cloned());
+            names.push(GROUP.to_owned());
+            names
+        };
         match self {
             ModelData::Rows(data) => data.names().to_vec(),
-            ModelData::Groups(data) => {
-                let mut names = vec![data.response_name().to_owned()];
-                names.extend(data.design_names().iter().cloned());
-                names.push(GROUP.to_owned());
-                names
+            ModelData::Groups(data) => grouped(data.response_name(), data.design_names()),
+            ModelData::Statistics(data) => grouped(data.response_name(), data.design_names()),
+        }
+    }
+
+    /// Names of all columns: those of [`variables`](Self::variables), or of the statistics.
+    pub fn column_names(&self) -> Vec<String> {
+        match self {
+            ModelData::Rows(_) | ModelData::Groups(_) => self.variables(),
+            ModelData::Statistics(data) => {
+                data.to_columns().into_iter().map(|(name, _)| name).collect()
             }
         }
     }
@@ -97,6 +116,9 @@ impl ModelData {
                 columns.push(data.groups().iter().map(|&g| g as f64).collect());
                 columns
             }
+            ModelData::Statistics(data) => {
+                data.to_columns().into_iter().map(|(_, values)| values).collect()
+            }
         }
     }
 
@@ -104,6 +126,11 @@ impl ModelData {
     pub fn from_dataset(spec: &ModelSpec, data: Dataset) -> Result<ModelData, ModelError> {
         if let ModelSpec::Gmm { .. } = spec {
             return Ok(ModelData::Rows(data));
+        }
+        if data.names()[0] == IS_STATISTICS {
+            return GroupStatistics::from_dataset(&data)
+                .map(ModelData::Statistics)
+                .ok_or(ModelError::WrongData(spec.name()));
         }
         let p = data.n_columns();
         if p < 3 || data.names()[p - 1] != GROUP {
@@ -125,6 +152,7 @@ impl ModelData {
         match self {
             ModelData::Rows(data) => data.n_rows(),
             ModelData::Groups(data) => data.n_groups(),
+            ModelData::Statistics(data) => data.n_groups(),
         }
     }
 }

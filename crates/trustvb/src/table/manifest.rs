@@ -9,8 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Version of the files' meaning; raised when an older reader would misread them.
-pub(super) const SCHEMA: u32 = 1;
+/// The newest version of the files' meaning; raised when an older reader would misread them.
+pub(super) const SCHEMA: u32 = 2;
+
+/// The version whose `data.parquet` holds rows; since version 2 it may hold statistics instead.
+const SCHEMA_OF_ROWS: u32 = 1;
 
 /// A grid of fractions, even in log ω, from 1 down to `min`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,6 +101,9 @@ pub struct Manifest {
     pub layout: Layout,
     /// Names of the data's columns.
     pub columns: Vec<String>,
+    /// Whether the data are statistics of groups whose rows were not held (`--stream`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub statistics: bool,
     /// Number of units.
     pub n_units: usize,
     /// SHA-256 of names and values of the data.
@@ -117,12 +123,14 @@ impl std::ops::Deref for Manifest {
 impl Manifest {
     /// The manifest of a table with these settings, for these data.
     pub fn new(settings: Settings, layout: &Layout, data: &ModelData) -> Manifest {
+        let statistics = matches!(data, ModelData::Statistics(_));
         Manifest {
-            schema: SCHEMA,
+            schema: if statistics { SCHEMA } else { SCHEMA_OF_ROWS },
             library: env!("CARGO_PKG_VERSION").to_owned(),
             settings,
             layout: layout.clone(),
-            columns: data.column_names(),
+            columns: data.variables(),
+            statistics,
             n_units: data.n_units(),
             data_hash: hash_data(data),
             block: BLOCK,
@@ -134,11 +142,12 @@ impl Manifest {
     #[cfg(feature = "parquet")]
     pub(crate) fn without_data(settings: Settings, layout: &Layout, n_units: usize) -> Manifest {
         Manifest {
-            schema: SCHEMA,
+            schema: SCHEMA_OF_ROWS,
             library: env!("CARGO_PKG_VERSION").to_owned(),
             settings,
             layout: layout.clone(),
             columns: Vec::new(),
+            statistics: false,
             n_units,
             data_hash: String::new(),
             block: BLOCK,

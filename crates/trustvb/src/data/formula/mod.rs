@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use self::expression::Expression;
 use super::error::DataError;
 use super::frame::{Column, Frame, TextBuilder};
-use super::grouped::{Grouped, INTERCEPT};
+use super::grouped::Grouped;
 use super::read::ReadOptions;
+use super::regressors::INTERCEPT;
 use super::wording::suggestion;
 
 /// A variable or an expression, with the name it gets in output.
@@ -128,7 +129,7 @@ impl Formula {
 
     /// Names and columns of the design alone, from a frame that need not hold a response.
     pub fn design(&self, frame: &Frame) -> Result<(Vec<String>, Vec<Vec<f64>>), DataError> {
-        let (intercept, terms) = self.expand(frame);
+        let (intercept, terms) = self.expand(frame.names());
         let mut names = Vec::with_capacity(terms.len() + 1);
         let mut design = Vec::with_capacity(terms.len() + 1);
         if intercept {
@@ -176,8 +177,19 @@ impl Formula {
         Ok(Grouped::assemble(file, response_name, response, names, design, groups, labels))
     }
 
+    /// Whether it gives a response and a design of these names; `.` may stand for any columns.
+    pub(crate) fn gives(&self, response: &str, design: &[String]) -> bool {
+        if self.items.iter().any(|(_, item)| matches!(item, Item::AllOthers)) {
+            return self.response.label == response;
+        }
+        let (intercept, terms) = self.expand(&[]);
+        let intercept = intercept.then(|| INTERCEPT.to_owned());
+        let names = intercept.into_iter().chain(terms.iter().map(Term::label));
+        self.response.label == response && names.eq(design.iter().cloned())
+    }
+
     /// The terms in R's order: as written, main effects before products.
-    fn expand(&self, frame: &Frame) -> (bool, Vec<Term>) {
+    fn expand(&self, names: &[String]) -> (bool, Vec<Term>) {
         let mut in_response = Vec::new();
         self.response.expression.columns(&mut in_response);
         let mut intercept = true;
@@ -189,8 +201,7 @@ impl Formula {
                     continue;
                 }
                 Item::Terms(listed) => listed.clone(),
-                Item::AllOthers => frame
-                    .names()
+                Item::AllOthers => names
                     .iter()
                     .filter(|name| !in_response.contains(name) && self.group() != Some(name))
                     .map(|name| Term {

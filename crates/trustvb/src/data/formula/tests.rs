@@ -185,3 +185,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_formula_knows_the_names_it_gives() {
+    let gives = |text: &str, response: &str, design: &[&str]| {
+        let design: Vec<String> = design.iter().map(|name| (*name).to_owned()).collect();
+        Formula::parse(text).unwrap().gives(response, &design)
+    };
+    assert!(gives("y ~ a*b | g", "y", &["(Intercept)", "a", "b", "a:b"]));
+    assert!(gives("log(y) ~ 0 + a", "log(y)", &["a"]));
+    assert!(gives("y ~ . | g", "y", &["(Intercept)", "c"]));
+    assert!(!gives("y ~ . | g", "z", &["(Intercept)", "c"]));
+    assert!(!gives("y ~ a", "y", &["a"]));
+    assert!(!gives("y ~ a", "y", &["(Intercept)", "a", "b"]));
+}

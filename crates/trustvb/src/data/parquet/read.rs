@@ -1,25 +1,21 @@
 //! Reads flat numeric and text columns of a Parquet file.
 
 use std::fs::File;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
+use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
 
+use super::column::{BATCH, ColumnBuilder, column_kind, corrupt};
 use crate::data::dataset::check_size;
 use crate::data::error::DataError;
-use crate::data::frame::{Column, Frame, RowNumbers, TextBuilder};
+use crate::data::frame::{Frame, RowNumbers};
 use crate::data::missing::{BadCell, MissingCells, RowUnit};
 use crate::data::read::ReadOptions;
-use crate::data::select::{Choice, select};
-
-/// Values decoded at a time.
-const BATCH: usize = 1 << 14;
+use crate::data::select::select;
 
 /// Reads the wanted columns of an open Parquet file; `name` stands for it in messages.
 pub(in crate::data) fn read_parquet(
@@ -27,9 +23,17 @@ pub(in crate::data) fn read_parquet(
     name: &str,
     options: &ReadOptions<'_>,
 ) -> Result<Frame, DataError> {
-    // The decoder checks most of what a damaged file can hold, but asserts some of it; a bad file
-    // is the user's trouble and must come back as an error all the same.
-    catch_unwind(AssertUnwindSafe(|| read_checked(file, name, options)))
+    let mut rows = ParquetRows::open(file, name, options)?;
+    let frame = rows.piece(usize::MAX)?;
+    check_size(name, rows.n_rows, rows.columns.len())?;
+    let n_columns = rows.n_columns;
+    frame.ok_or_else(|| DataError::HeaderOnly { file: name.to_owned(), n_columns })
+}
+
+/// The decoder checks most of what a damaged file can hold, but asserts some of it; a bad file is the
+/// user's trouble and must come back as an error all the same.
+fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+    catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(corrupt(name, "its pages contradict its footer")))
 }
 
@@ -72,355 +76,243 @@ pub(crate) fn read_table(path: &Path, names: &[String]) -> Result<Vec<Vec<f64>>,
         .map_err(|error| corrupt(&name, error))
 }
 
-fn corrupt(file: &str, reason: impl ToString) -> DataError {
-    DataError::Corrupt { file: file.to_owned(), reason: reason.to_string() }
+/// An open Parquet file, to be read in pieces.
+pub(in crate::data) struct ParquetRows<'a> {
+    name: String,
+    reader: SerializedFileReader<File>,
+    /// Columns in the file, wanted or not.
+    n_columns: usize,
+    columns: Vec<ColumnBuilder>,
+    /// The row group being read.
+    open: Option<OpenGroup>,
+    /// Row groups opened so far.
+    n_opened: usize,
+    /// Rows read so far, and dropped of them.
+    n_rows: usize,
+    n_dropped: usize,
+    drop_missing: bool,
+    missing: MissingCells,
+    progress: Option<&'a dyn Fn(u64, u64)>,
+    done_bytes: u64,
+    total_bytes: u64,
+    ended: bool,
 }
 
-fn read_checked(file: File, name: &str, options: &ReadOptions<'_>) -> Result<Frame, DataError> {
-    let damaged = |error: ParquetError| corrupt(name, error);
-    let reader = SerializedFileReader::new(file).map_err(damaged)?;
-    let metadata = reader.metadata();
-    let schema = metadata.file_metadata().schema_descr();
-    let fields = schema.root_schema().get_fields();
-    let header: Vec<String> = fields.iter().map(|field| field.name().trim().to_owned()).collect();
-    if header.is_empty() {
-        return Err(DataError::Empty { file: name.to_owned() });
-    }
-    let choices = select(&header, options, name)?;
+/// A row group with the readers of its wanted columns, each with its compressed size.
+struct OpenGroup {
+    chunks: Vec<(ColumnReader, u64)>,
+    n_rows: usize,
+    n_read: usize,
+}
 
-    let mut columns = Vec::with_capacity(choices.len());
-    for choice in choices {
-        let leaf = (0..schema.num_columns())
-            .find(|&leaf| schema.get_column_root_idx(leaf) == choice.position)
-            .ok_or_else(|| corrupt(name, format!("column `{}` has no values", choice.name)))?;
-        let descriptor = schema.column(leaf);
-        let kind =
-            column_kind(&descriptor, &choice).map_err(|(found, remedy)| DataError::ColumnType {
-                file: name.to_owned(),
-                column: choice.name.clone(),
-                found,
-                remedy,
+impl<'a> ParquetRows<'a> {
+    /// Reads the footer and finds the wanted columns; `name` stands for the file in messages.
+    pub(in crate::data) fn open(
+        file: File,
+        name: &str,
+        options: &ReadOptions<'a>,
+    ) -> Result<ParquetRows<'a>, DataError> {
+        guarded(name, || ParquetRows::open_checked(file, name, options))
+    }
+
+    fn open_checked(
+        file: File,
+        name: &str,
+        options: &ReadOptions<'a>,
+    ) -> Result<ParquetRows<'a>, DataError> {
+        let reader = SerializedFileReader::new(file).map_err(|error| corrupt(name, error))?;
+        let metadata = reader.metadata();
+        let schema = metadata.file_metadata().schema_descr();
+        let fields = schema.root_schema().get_fields();
+        let header: Vec<String> =
+            fields.iter().map(|field| field.name().trim().to_owned()).collect();
+        if header.is_empty() {
+            return Err(DataError::Empty { file: name.to_owned() });
+        }
+        let mut columns = Vec::new();
+        for choice in select(&header, options, name)? {
+            let leaf = (0..schema.num_columns())
+                .find(|&leaf| schema.get_column_root_idx(leaf) == choice.position)
+                .ok_or_else(|| corrupt(name, format!("column `{}` has no values", choice.name)))?;
+            let descriptor = schema.column(leaf);
+            let kind = column_kind(&descriptor, &choice).map_err(|(found, remedy)| {
+                DataError::ColumnType {
+                    file: name.to_owned(),
+                    column: choice.name.clone(),
+                    found,
+                    remedy,
+                }
             })?;
-        columns.push(ColumnBuilder::new(choice, leaf, kind));
+            columns.push(ColumnBuilder::new(choice, leaf, kind));
+        }
+        let total_bytes: u64 = metadata
+            .row_groups()
+            .iter()
+            .flat_map(|group| columns.iter().filter_map(|c| group.columns().get(c.leaf)))
+            .map(|chunk| u64::try_from(chunk.compressed_size()).unwrap_or(0))
+            .fold(0, u64::saturating_add);
+        Ok(ParquetRows {
+            name: name.to_owned(),
+            reader,
+            n_columns: header.len(),
+            columns,
+            open: None,
+            n_opened: 0,
+            n_rows: 0,
+            n_dropped: 0,
+            drop_missing: options.drop_missing,
+            missing: MissingCells {
+                file: name.to_owned(),
+                unit: RowUnit::Row,
+                first: Vec::new(),
+                n_cells: 0,
+                n_rows: 0,
+            },
+            progress: options.progress,
+            done_bytes: 0,
+            total_bytes,
+            ended: false,
+        })
     }
 
-    let total_bytes: u64 = metadata
-        .row_groups()
-        .iter()
-        .flat_map(|group| columns.iter().filter_map(|c| group.columns().get(c.leaf)))
-        .map(|chunk| u64::try_from(chunk.compressed_size()).unwrap_or(0))
-        .fold(0, u64::saturating_add);
-    let mut done_bytes = 0_u64;
-    let mut n_rows = 0_usize;
-    for index in 0..metadata.num_row_groups() {
-        let group = reader.get_row_group(index).map_err(damaged)?;
-        let group_rows = usize::try_from(metadata.row_group(index).num_rows())
-            .map_err(|_| corrupt(name, "a row group with a negative number of rows"))?;
-        let end = n_rows.checked_add(group_rows).ok_or_else(|| corrupt(name, "too many rows"))?;
-        for column in &mut columns {
-            let chunk = group.get_column_reader(column.leaf).map_err(damaged)?;
-            column.read_chunk(chunk, name)?;
+    /// The next `limit` rows of the file, those with missing cells dropped or refused; `None` after
+    /// the last.
+    pub(in crate::data) fn piece(&mut self, limit: usize) -> Result<Option<Frame>, DataError> {
+        let name = self.name.clone();
+        guarded(&name, || self.piece_checked(limit))
+    }
+
+    fn piece_checked(&mut self, limit: usize) -> Result<Option<Frame>, DataError> {
+        while !self.ended {
+            let first = self.n_rows;
+            while self.n_rows - first < limit && self.read_some(limit - (self.n_rows - first))? {}
+            let n_rows = self.n_rows - first;
+            self.ended = n_rows < limit;
+            let frame = self.take(first, n_rows);
+            if self.ended {
+                self.check_end()?;
+            }
+            // A file that will be refused is read to its end, so that all that is missing is counted.
+            if !self.is_refused() {
+                return Ok((n_rows > 0).then_some(frame));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads up to `limit` rows from the row group at hand, or else from the next; `false` when there
+    /// is none.
+    fn read_some(&mut self, limit: usize) -> Result<bool, DataError> {
+        if self.open.is_none() {
+            self.open = self.next_group()?;
+        }
+        let Some(group) = &mut self.open else { return Ok(false) };
+        let count = limit.min(group.n_rows - group.n_read);
+        let to = group.n_read + count;
+        let end = self.n_rows.checked_add(count);
+        let end = end.ok_or_else(|| corrupt(&self.name, "too many rows"))?;
+        for (column, (chunk, size)) in self.columns.iter_mut().zip(&mut group.chunks) {
+            // To the end of the chunk, where it should end: what is left over there is damage.
+            let wanted = if to == group.n_rows { usize::MAX } else { count };
+            column.read_chunk(chunk, wanted, &self.name)?;
             if column.n_rows != end {
                 let reason = format!(
                     "column `{}` holds {} rows where the footer counts {end}",
                     column.choice.name, column.n_rows
                 );
-                return Err(corrupt(name, reason));
+                return Err(corrupt(&self.name, reason));
             }
-            let size = group.metadata().column(column.leaf).compressed_size();
-            done_bytes = done_bytes.saturating_add(u64::try_from(size).unwrap_or(0));
-            if let Some(progress) = options.progress {
-                progress(done_bytes, total_bytes);
-            }
-        }
-        n_rows = end;
-    }
-    if n_rows == 0 {
-        return Err(DataError::HeaderOnly { file: name.to_owned(), n_columns: header.len() });
-    }
-    check_size(name, n_rows, columns.len())?;
-    finish(columns, n_rows, name, options.drop_missing)
-}
-
-/// How a column's values are stored and to be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Signed,
-    Unsigned,
-    Plain,
-}
-
-/// Refuses what is neither number nor text, with the type's name and the remedy.
-fn column_kind(
-    descriptor: &ColumnDescriptor,
-    choice: &Choice,
-) -> Result<Kind, (String, &'static str)> {
-    if descriptor.path().parts().len() > 1 || descriptor.max_rep_level() > 0 {
-        return Err((
-            "nested or repeated".to_owned(),
-            "only flat columns can be read: leave it out with --columns, or flatten it",
-        ));
-    }
-    const REMEDY: &str = "convert it to double or integer, or leave it out with --columns";
-    let physical = descriptor.physical_type();
-    let logical = descriptor.logical_type_ref();
-    let converted = descriptor.converted_type();
-    let described = match (logical, converted) {
-        (Some(logical), _) => format!("{logical:?}"),
-        (None, ConvertedType::NONE) => physical.to_string(),
-        (None, converted) => converted.to_string(),
-    };
-    match physical {
-        PhysicalType::BOOLEAN | PhysicalType::FLOAT | PhysicalType::DOUBLE => Ok(Kind::Plain),
-        PhysicalType::INT32 | PhysicalType::INT64 => match (logical, converted) {
-            (Some(LogicalType::Integer(integer)), _) if !integer.is_signed => Ok(Kind::Unsigned),
-            (Some(LogicalType::Integer(_)), _) => Ok(Kind::Signed),
-            (
-                None,
-                ConvertedType::UINT_8
-                | ConvertedType::UINT_16
-                | ConvertedType::UINT_32
-                | ConvertedType::UINT_64,
-            ) => Ok(Kind::Unsigned),
-            (
-                None,
-                ConvertedType::NONE
-                | ConvertedType::INT_8
-                | ConvertedType::INT_16
-                | ConvertedType::INT_32
-                | ConvertedType::INT_64,
-            ) => Ok(Kind::Signed),
-            _ => Err((described, REMEDY)),
-        },
-        PhysicalType::BYTE_ARRAY => {
-            let is_text = match logical {
-                Some(logical) => matches!(logical, LogicalType::String | LogicalType::Enum),
-                None => matches!(
-                    converted,
-                    ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM
-                ),
+            let share = |rows: usize| {
+                (u128::from(*size) * rows as u128 / group.n_rows.max(1) as u128) as u64
             };
-            match (is_text, choice.text) {
-                (true, true) => Ok(Kind::Plain),
-                (true, false) => Err((
-                    described,
-                    "it holds text: code it as numbers, or leave it out with --columns",
-                )),
-                (false, _) => Err((described, REMEDY)),
+            let bytes = share(to) - share(group.n_read);
+            self.done_bytes = self.done_bytes.saturating_add(bytes);
+            if let Some(progress) = self.progress {
+                progress(self.done_bytes, self.total_bytes);
             }
         }
-        PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => Err((described, REMEDY)),
-    }
-}
-
-/// A column as it grows; missing cells hold NaN or an empty text until the rows are sorted out.
-struct ColumnBuilder {
-    choice: Choice,
-    leaf: usize,
-    kind: Kind,
-    n_rows: usize,
-    numbers: Vec<f64>,
-    texts: TextBuilder,
-    /// Rows without a value, from 0.
-    missing: Vec<usize>,
-    /// What the first of them hold.
-    shown: Vec<String>,
-}
-
-impl ColumnBuilder {
-    fn new(choice: Choice, leaf: usize, kind: Kind) -> Self {
-        ColumnBuilder {
-            choice,
-            leaf,
-            kind,
-            n_rows: 0,
-            numbers: Vec::new(),
-            texts: TextBuilder::default(),
-            missing: Vec::new(),
-            shown: Vec::new(),
+        self.n_rows = end;
+        group.n_read = to;
+        if to == group.n_rows {
+            self.open = None;
         }
+        Ok(true)
     }
 
-    fn read_chunk(&mut self, chunk: ColumnReader, file: &str) -> Result<(), DataError> {
-        let unsigned = self.kind == Kind::Unsigned;
-        if self.choice.text {
-            return match chunk {
-                ColumnReader::BoolColumnReader(r) => self.texts_of(r, file, |v| Ok(v.to_string())),
-                ColumnReader::Int32ColumnReader(r) => self.texts_of(r, file, |v| {
-                    Ok(if unsigned { (*v as u32).to_string() } else { v.to_string() })
-                }),
-                ColumnReader::Int64ColumnReader(r) => self.texts_of(r, file, |v| {
-                    Ok(if unsigned { (*v as u64).to_string() } else { v.to_string() })
-                }),
-                ColumnReader::FloatColumnReader(r) => self.texts_of(r, file, |v| Ok(v.to_string())),
-                ColumnReader::DoubleColumnReader(r) => {
-                    self.texts_of(r, file, |v| Ok(v.to_string()))
-                }
-                ColumnReader::ByteArrayColumnReader(r) => self.texts_of(r, file, |v| {
-                    v.as_utf8().map(|text| text.trim().to_owned()).map_err(|_| ())
-                }),
-                _ => Err(corrupt(file, "a column changes its type")),
-            };
+    fn next_group(&mut self) -> Result<Option<OpenGroup>, DataError> {
+        let damaged = |error: ParquetError| corrupt(&self.name, error);
+        if self.n_opened == self.reader.metadata().num_row_groups() {
+            return Ok(None);
         }
-        match chunk {
-            ColumnReader::BoolColumnReader(r) => {
-                self.numbers_of(r, file, |v| f64::from(u8::from(*v)))
-            }
-            ColumnReader::Int32ColumnReader(r) => self.numbers_of(r, file, |v| {
-                if unsigned { f64::from(*v as u32) } else { f64::from(*v) }
-            }),
-            ColumnReader::Int64ColumnReader(r) => {
-                self.numbers_of(r, file, |v| if unsigned { *v as u64 as f64 } else { *v as f64 })
-            }
-            ColumnReader::FloatColumnReader(r) => self.numbers_of(r, file, |v| f64::from(*v)),
-            ColumnReader::DoubleColumnReader(r) => self.numbers_of(r, file, |v| *v),
-            _ => Err(corrupt(file, "a column changes its type")),
-        }
-    }
-
-    fn numbers_of<T: DataType>(
-        &mut self,
-        reader: ColumnReaderImpl<T>,
-        file: &str,
-        convert: impl Fn(&T::T) -> f64,
-    ) -> Result<(), DataError> {
-        each_value(reader, file, |value| {
-            let number = value.map_or(f64::NAN, &convert);
-            if !number.is_finite() {
-                self.note_missing(value.map(|_| number.to_string()));
-            }
-            self.numbers.push(number);
-            self.n_rows += 1;
-            Ok(())
-        })
-    }
-
-    fn texts_of<T: DataType>(
-        &mut self,
-        reader: ColumnReaderImpl<T>,
-        file: &str,
-        convert: impl Fn(&T::T) -> Result<String, ()>,
-    ) -> Result<(), DataError> {
-        each_value(reader, file, |value| {
-            let text = match value.map(&convert) {
-                Some(Err(())) => {
-                    return Err(DataError::NotUtf8 {
-                        file: file.to_owned(),
-                        unit: RowUnit::Row,
-                        row: self.n_rows as u64 + 1,
-                        column: format!("`{}`", self.choice.name),
-                    });
-                }
-                Some(Ok(text)) => Some(text),
-                None => None,
-            };
-            if text.as_ref().is_none_or(|text| text.is_empty() || text == "NaN") {
-                self.note_missing(text.clone());
-            }
-            if !self.texts.push(text.as_deref().unwrap_or("")) {
-                return Err(corrupt(file, "more distinct texts than can be counted"));
-            }
-            self.n_rows += 1;
-            Ok(())
-        })
-    }
-
-    fn note_missing(&mut self, text: Option<String>) {
-        self.missing.push(self.n_rows);
-        if self.shown.len() < MissingCells::SHOWN {
-            self.shown.push(text.unwrap_or_else(|| "null".to_owned()));
-        }
-    }
-}
-
-/// Calls `take` with each value of a chunk in turn, `None` for a null.
-fn each_value<T: DataType>(
-    mut reader: ColumnReaderImpl<T>,
-    file: &str,
-    mut take: impl FnMut(Option<&T::T>) -> Result<(), DataError>,
-) -> Result<(), DataError> {
-    let (mut values, mut levels) = (Vec::with_capacity(BATCH), Vec::new());
-    loop {
-        values.clear();
-        levels.clear();
-        let (n_records, n_values, _) = reader
-            .read_records(BATCH, Some(&mut levels), None, &mut values)
-            .map_err(|error| corrupt(file, error))?;
-        if n_records == 0 {
-            return Ok(());
-        }
-        if levels.is_empty() {
-            values.iter().try_for_each(|value| take(Some(value)))?;
-        } else {
-            // A flat column has one level above null.
-            let mut present = values[..n_values].iter();
-            for &level in &levels {
-                if level == 0 {
-                    take(None)?;
-                } else {
-                    let value = present.next();
-                    take(Some(value.ok_or_else(|| corrupt(file, "fewer values than levels"))?))?;
-                }
-            }
-        }
-    }
-}
-
-/// Reports or drops rows with missing cells, and assembles the frame.
-fn finish(
-    columns: Vec<ColumnBuilder>,
-    n_rows: usize,
-    file: &str,
-    drop_missing: bool,
-) -> Result<Frame, DataError> {
-    let mut bad_rows: Vec<usize> = columns.iter().flat_map(|c| &c.missing).copied().collect();
-    let n_cells = bad_rows.len();
-    bad_rows.sort_unstable();
-    bad_rows.dedup();
-    if n_cells > 0 && !drop_missing {
-        let mut first: Vec<BadCell> = columns
+        let group = self.reader.get_row_group(self.n_opened).map_err(damaged)?;
+        let n_rows = usize::try_from(group.metadata().num_rows())
+            .map_err(|_| corrupt(&self.name, "a row group with a negative number of rows"))?;
+        let chunks = self
+            .columns
             .iter()
+            .map(|column| {
+                let size = group.metadata().column(column.leaf).compressed_size();
+                let chunk = group.get_column_reader(column.leaf).map_err(damaged)?;
+                Ok((chunk, u64::try_from(size).unwrap_or(0)))
+            })
+            .collect::<Result<_, DataError>>()?;
+        self.n_opened += 1;
+        Ok(Some(OpenGroup { chunks, n_rows, n_read: 0 }))
+    }
+
+    /// Whether a cell is missing and nothing is to be done about it.
+    fn is_refused(&self) -> bool {
+        self.missing.n_cells > 0 && !self.drop_missing
+    }
+
+    /// What can only be said of the whole file.
+    fn check_end(&self) -> Result<(), DataError> {
+        let file = || self.name.clone();
+        if self.n_rows == 0 {
+            return Err(DataError::HeaderOnly { file: file(), n_columns: self.n_columns });
+        }
+        if self.is_refused() {
+            return Err(DataError::Missing(Box::new(self.missing.clone())));
+        }
+        if self.n_dropped == self.n_rows {
+            return Err(DataError::AllDropped { file: file(), n_rows: self.n_rows });
+        }
+        Ok(())
+    }
+
+    /// The rows since the last call, `n_rows` from `first` on, without those that miss a cell.
+    fn take(&mut self, first: usize, n_rows: usize) -> Frame {
+        let missing = self.columns.iter().flat_map(|c| &c.missing);
+        let mut bad_rows: Vec<usize> = missing.map(|row| row - first).collect();
+        self.missing.n_cells += bad_rows.len();
+        bad_rows.sort_unstable();
+        bad_rows.dedup();
+        self.missing.n_rows += bad_rows.len();
+        let mut shown: Vec<BadCell> = self
+            .columns
+            .iter_mut()
             .flat_map(|column| {
-                column.missing.iter().zip(&column.shown).map(|(&row, text)| BadCell {
+                let missing = mem::take(&mut column.missing).into_iter();
+                let texts = mem::take(&mut column.shown);
+                missing.zip(texts).map(|(row, text)| BadCell {
                     row: row as u64 + 1,
                     column: column.choice.name.clone(),
-                    text: text.clone(),
+                    text,
                 })
             })
             .collect();
-        first.sort_by_key(|cell| cell.row);
-        first.truncate(MissingCells::SHOWN);
-        return Err(DataError::Missing(Box::new(MissingCells {
-            file: file.to_owned(),
-            unit: RowUnit::Row,
-            first,
-            n_cells,
-            n_rows: bad_rows.len(),
-        })));
+        shown.sort_by_key(|cell| cell.row);
+        self.missing.first.extend(shown);
+        self.missing.first.truncate(MissingCells::SHOWN);
+        self.n_dropped += bad_rows.len();
+
+        let mut kept = vec![true; n_rows];
+        bad_rows.iter().for_each(|&row| kept[row] = false);
+        let number = |row: usize| (first + row) as u64 + 1;
+        let mut rows = RowNumbers::default();
+        (0..n_rows).filter(|&row| kept[row]).for_each(|row| rows.push(number(row)));
+        let columns = self.columns.iter_mut().map(|column| column.take(&kept)).collect();
+        let dropped = bad_rows.into_iter().map(number).collect();
+        Frame::assemble(&self.name, RowUnit::Row, columns, rows, dropped)
     }
-    if bad_rows.len() == n_rows {
-        return Err(DataError::AllDropped { file: file.to_owned(), n_rows });
-    }
-    let mut kept = vec![true; n_rows];
-    bad_rows.iter().for_each(|&row| kept[row] = false);
-    let mut rows = RowNumbers::default();
-    (0..n_rows).filter(|&row| kept[row]).for_each(|row| rows.push(row as u64 + 1));
-    let columns = columns
-        .into_iter()
-        .map(|mut column| {
-            let built = if column.choice.text {
-                Column::Text(column.texts.finish().filtered(&kept))
-            } else {
-                let mut row = 0;
-                column.numbers.retain(|_| {
-                    row += 1;
-                    kept[row - 1]
-                });
-                Column::Numeric(column.numbers)
-            };
-            (column.choice.name, built)
-        })
-        .collect();
-    let dropped = bad_rows.iter().map(|&row| row as u64 + 1).collect();
-    Ok(Frame::assemble(file, RowUnit::Row, columns, rows, dropped))
 }

@@ -15,6 +15,7 @@ use super::*;
 use crate::data::dataset::Dataset;
 use crate::data::error::DataError;
 use crate::data::frame::{Column, Frame};
+use crate::data::pieces::Pieces;
 use crate::data::read::{ReadOptions, read_path};
 
 /// One column of a test file: values, and definition levels where there are nulls.
@@ -67,7 +68,76 @@ fn read_written(
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file.csv");
     write(&path, schema, columns);
-    read_path(&path, options)
+    let whole = read_path(&path, options);
+    for rows in [1, 3] {
+        assert_pieces_are(&whole, &path, options, rows);
+    }
+    whole
+}
+
+/// Whatever a file holds, pieces of it say the same as the whole, or refuse it with the same words.
+fn assert_pieces_are(
+    whole: &Result<Frame, DataError>,
+    path: &Path,
+    options: &ReadOptions<'_>,
+    rows: usize,
+) {
+    let pieces = Pieces::open(path, options, rows).and_then(|pieces| pieces.collect());
+    let pieces: Vec<Frame> = match (pieces, whole) {
+        (Ok(pieces), Ok(_)) => pieces,
+        (pieces, whole) => {
+            let (said, expected) = (pieces.unwrap_err(), whole.as_ref().unwrap_err());
+            return assert_eq!(said.to_string(), expected.to_string());
+        }
+    };
+    let cells = |frame: &Frame| -> Vec<(u64, Vec<String>)> {
+        let cell = |j: usize, i: usize| match frame.column(j) {
+            Column::Numeric(values) => values[i].to_string(),
+            Column::Text(text) => text.get(i).to_owned(),
+        };
+        let row = |i: usize| (0..frame.n_columns()).map(|j| cell(j, i)).collect();
+        (0..frame.n_rows()).map(|i| (frame.row_number(i), row(i))).collect()
+    };
+    let whole = whole.as_ref().unwrap();
+    assert_eq!(pieces.iter().flat_map(cells).collect::<Vec<_>>(), cells(whole));
+    let dropped: Vec<u64> = pieces.iter().flat_map(Frame::dropped_rows).copied().collect();
+    assert_eq!(dropped, whole.dropped_rows());
+}
+
+#[test]
+fn pieces_cross_row_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("groups.parquet");
+    let schema = "message m { required double x; optional byte_array g (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = File::create(&path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut row = 0;
+    for size in [5, 1, 0, 9, 4] {
+        let x: Vec<f64> = (row..row + size).map(f64::from).collect();
+        // Every sixth label is missing.
+        let levels: Vec<i16> = (row..row + size).map(|i| i16::from(i % 6 != 2)).collect();
+        let labels = levels.iter().filter(|level| **level == 1);
+        let labels: Vec<ByteArray> = labels.map(|_| ByteArray::from("a")).collect();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&x, None, None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&labels, Some(&levels), None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        row += size;
+    }
+    writer.close().unwrap();
+    for drop_missing in [false, true] {
+        let options = ReadOptions { drop_missing, ..text_column("g") };
+        let whole = read_path(&path, &options);
+        assert_eq!(whole.is_ok(), drop_missing);
+        for rows in [1, 2, 4, 7, 19, 100] {
+            assert_pieces_are(&whole, &path, &options, rows);
+        }
+    }
 }
 
 fn text_column(name: &str) -> ReadOptions<'static> {

@@ -1,10 +1,11 @@
 //! Groups as their sufficient statistics, and the change of units between data and model.
 
 use super::super::prior::PriorBase;
+use super::gather::{Axis, Gather, Order};
+use super::statistics::GroupStatistics;
 use crate::data::Grouped;
 use crate::fit::Clusterable;
 use crate::linalg::{cholesky, packed_index, packed_len, solve_cholesky};
-use crate::model::moments;
 use crate::simd::LANES;
 use rayon::prelude::*;
 
@@ -49,6 +50,46 @@ impl Units {
         }
         (units.centre_y, units.scale_y) = spread(data.response());
         units
+    }
+
+    /// The same from statistics.
+    fn from_statistics(data: &GroupStatistics, base: PriorBase) -> Units {
+        let p = data.n_columns();
+        let intercept = (0..p).find(|&j| data.range(j) == [1.0, 1.0]);
+        let mut units = Units {
+            centre: vec![0.0; p],
+            scale: vec![1.0; p],
+            centre_y: 0.0,
+            scale_y: 1.0,
+            intercept,
+        };
+        if base == PriorBase::Paper {
+            return units;
+        }
+        let pooled = data.pooled();
+        let spread = |j: usize| {
+            let centre = if intercept.is_some() { pooled.mean(j) } else { 0.0 };
+            let scale = pooled.mean_square(j, centre).sqrt();
+            let [least, largest] = data.range(j);
+            let same = least == largest && (intercept.is_some() || least == 0.0);
+            (centre, if same || scale == 0.0 { 1.0 } else { scale })
+        };
+        for j in (0..p).filter(|j| Some(*j) != intercept) {
+            (units.centre[j], units.scale[j]) = spread(j);
+        }
+        (units.centre_y, units.scale_y) = spread(p);
+        units
+    }
+
+    /// The `p` columns of the design and the response, in these units.
+    fn axes<'a>(&self, data: &'a Grouped) -> Vec<Axis<'a>> {
+        let design = (0..data.n_columns()).map(|j| Axis {
+            values: data.design_column(j),
+            centre: self.centre[j],
+            scale: self.scale[j],
+        });
+        let response = Axis { values: data.response(), centre: self.centre_y, scale: self.scale_y };
+        design.chain([response]).collect()
     }
 
     /// Coefficients in the data's units.
@@ -139,6 +180,24 @@ pub(super) const fn features(p: usize) -> usize {
     2 + p + packed_len(p)
 }
 
+/// Puts a group's features into its lane; `second` gives the sums of products of `(z_1 … z_p, u)`.
+fn put(
+    p: usize,
+    features: &mut [[f64; LANES]],
+    lane: usize,
+    n_rows: f64,
+    second: impl Fn(usize, usize) -> f64,
+) {
+    features[ROWS][lane] = n_rows;
+    features[YY][lane] = second(p, p);
+    for i in 0..p {
+        features[XY + i][lane] = second(p, i);
+        for j in 0..=i {
+            features[XY + p + packed_index(i, j)][lane] = second(i, j);
+        }
+    }
+}
+
 impl Groups {
     pub(super) fn new(data: &Grouped, base: PriorBase) -> Groups {
         let (p, n) = (data.n_columns(), data.n_groups());
@@ -146,15 +205,40 @@ impl Groups {
         let length = features(p);
         let mut blocks = vec![[0.0; LANES]; n.div_ceil(LANES) * length];
         let order = Order::new(data);
+        let axes = units.axes(data);
+        let width = p + 1;
         blocks.par_chunks_mut(length).enumerate().for_each_init(Gather::default, |gather, at| {
             let (block, features) = at;
             for group in block * LANES..n.min((block + 1) * LANES) {
-                let lane = group % LANES;
-                gather.statistics(data, &units, &order, group, |feature, x| {
-                    features[feature][lane] = x;
-                });
+                gather.add(&axes, &order, group);
+                let second = |i: usize, j: usize| gather.sum(1 + width + packed_index(i, j));
+                put(p, features, group % LANES, order.count(group) as f64, second);
             }
         });
+        Groups::from_blocks(p, n, units, blocks)
+    }
+
+    /// The same from statistics, moved from their centre to the model's.
+    pub(super) fn from_statistics(data: &GroupStatistics, base: PriorBase) -> Groups {
+        let (p, n) = (data.n_columns(), data.n_groups());
+        let units = Units::from_statistics(data, base);
+        let length = features(p);
+        let mut blocks = vec![[0.0; LANES]; n.div_ceil(LANES) * length];
+        let centre: Vec<f64> = units.centre.iter().copied().chain([units.centre_y]).collect();
+        let scale: Vec<f64> = units.scale.iter().copied().chain([units.scale_y]).collect();
+        blocks.par_chunks_mut(length).enumerate().for_each(|(block, features)| {
+            for group in block * LANES..n.min((block + 1) * LANES) {
+                let sums = data.sums(group);
+                let second =
+                    |i: usize, j: usize| sums.product_about(&centre, i, j) / (scale[i] * scale[j]);
+                put(p, features, group % LANES, sums.n_rows(), second);
+            }
+        });
+        Groups::from_blocks(p, n, units, blocks)
+    }
+
+    fn from_blocks(p: usize, n: usize, units: Units, blocks: Vec<[f64; LANES]>) -> Groups {
+        let length = features(p);
         let mut total = vec![0.0; length];
         for features in blocks.chunks_exact(length) {
             for (total, lanes) in total.iter_mut().zip(features) {
@@ -207,104 +291,6 @@ impl Groups {
             }
         }
         sum.max(0.0)
-    }
-}
-
-/// The rows of each group.
-struct Order {
-    /// Where each group's rows begin, and the end of the last.
-    begins: Vec<usize>,
-    /// Row numbers, group after group; `None` when the data have that order already.
-    rows: Option<Vec<usize>>,
-}
-
-impl Order {
-    fn new(data: &Grouped) -> Order {
-        let groups = data.groups();
-        let mut begins = vec![0; data.n_groups() + 1];
-        for &group in groups {
-            begins[group + 1] += 1;
-        }
-        for group in 0..data.n_groups() {
-            begins[group + 1] += begins[group];
-        }
-        if groups.is_sorted() {
-            return Order { begins, rows: None };
-        }
-        let mut next = begins.clone();
-        let mut rows = vec![0; groups.len()];
-        for (row, &group) in groups.iter().enumerate() {
-            rows[next[group]] = row;
-            next[group] += 1;
-        }
-        Order { begins, rows: Some(rows) }
-    }
-}
-
-/// Memory for the moments of one group after the other.
-#[derive(Default)]
-struct Gather {
-    blocks: Vec<[f64; LANES]>,
-    weights: Vec<[f64; LANES]>,
-    sums: Vec<[f64; LANES]>,
-}
-
-/// Blocks of rows that are gathered before their moments are taken.
-const GATHERED: usize = 24;
-
-impl Gather {
-    /// The features of a group: moments of the rows `(z_1 … z_p, u)` in the model's units.
-    fn statistics(
-        &mut self,
-        data: &Grouped,
-        units: &Units,
-        order: &Order,
-        group: usize,
-        mut put: impl FnMut(usize, f64),
-    ) {
-        let p = data.n_columns();
-        let width = p + 1;
-        self.sums.clear();
-        self.sums.resize(moments::len(width), [0.0; LANES]);
-        let (begin, end) = (order.begins[group], order.begins[group + 1]);
-        for from in (begin..end).step_by(GATHERED * LANES) {
-            let count = (end - from).min(GATHERED * LANES);
-            let n_blocks = count.div_ceil(LANES);
-            self.blocks.clear();
-            self.blocks.resize(n_blocks * width, [0.0; LANES]);
-            self.weights.clear();
-            self.weights.resize(n_blocks, [1.0; LANES]);
-            for j in 0..width {
-                let (column, centre, scale) = if j < p {
-                    (data.design_column(j), units.centre[j], units.scale[j])
-                } else {
-                    (data.response(), units.centre_y, units.scale_y)
-                };
-                let mut fill = |i: usize, x: f64| {
-                    self.blocks[i / LANES * width + j][i % LANES] = (x - centre) / scale;
-                };
-                match &order.rows {
-                    None => (0..count).zip(&column[from..]).for_each(|(i, &x)| fill(i, x)),
-                    Some(rows) => {
-                        (0..count).zip(&rows[from..]).for_each(|(i, &row)| fill(i, column[row]));
-                    }
-                }
-            }
-            for i in count..n_blocks * LANES {
-                self.weights[i / LANES][i % LANES] = 0.0;
-            }
-            moments::add(width, &self.blocks, &self.weights, &mut self.sums);
-        }
-        let sum = |at: usize| self.sums[at].iter().sum::<f64>();
-        let second = |i: usize, j: usize| sum(1 + width + packed_index(i, j));
-        put(ROWS, (end - begin) as f64);
-        put(YY, second(p, p));
-        for i in 0..p {
-            put(XY + i, second(p, i));
-            for j in 0..=i {
-                put(XY + p + packed_index(i, j), second(i, j));
-            }
-        }
     }
 }
 

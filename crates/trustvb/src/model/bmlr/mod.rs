@@ -23,14 +23,18 @@
 //! `−Σ_k KL(q(λ_k) ‖ Gamma(c0, d0))`. A test holds the
 //! fixed point to be a stationary point of the bound in every parameter. `docs/METHOD.md`, section 1.4, has the derivation.
 
+mod gather;
 mod groups;
 mod kernel;
 mod prior;
+mod statistics;
 mod update;
 
 pub use prior::{BmlrPrior, Noise};
+pub(super) use statistics::IS_STATISTICS;
+pub use statistics::{GroupStatistics, VariableSummary};
 
-use super::{Model, ModelError, Sweeper};
+use super::{Model, ModelError, PriorBase, Sweeper};
 use crate::data::Grouped;
 use crate::fit::centres_by_k_means;
 use crate::posterior::{Family, Layout};
@@ -57,9 +61,34 @@ impl Bmlr {
         noise: Noise,
     ) -> Result<Bmlr, ModelError> {
         data.check_for_mixture(n_components, 1)?;
+        Bmlr::assemble(data.design_names(), n_components, prior, noise, |base| {
+            Groups::new(data, base)
+        })
+    }
+
+    /// The same model from the statistics of the groups, for data that were never held whole.
+    pub fn from_statistics(
+        data: &GroupStatistics,
+        n_components: usize,
+        prior: BmlrPrior,
+        noise: Noise,
+    ) -> Result<Bmlr, ModelError> {
+        data.check_for_mixture(n_components, 1)?;
+        Bmlr::assemble(data.design_names(), n_components, prior, noise, |base| {
+            Groups::from_statistics(data, base)
+        })
+    }
+
+    fn assemble(
+        design_names: &[String],
+        n_components: usize,
+        prior: BmlrPrior,
+        noise: Noise,
+        groups: impl FnOnce(PriorBase) -> Groups,
+    ) -> Result<Bmlr, ModelError> {
         prior.check().map_err(ModelError::Prior)?;
         noise.check().map_err(ModelError::Prior)?;
-        let p = data.n_columns();
+        let p = design_names.len();
         let mut blocks = vec![
             ("pi", Family::Dirichlet, 1, n_components),
             ("beta", Family::MvNormal, n_components, p),
@@ -68,10 +97,10 @@ impl Bmlr {
         if noise == Noise::Estimate {
             blocks.push(("noise", Family::Gamma, n_components, 1));
         }
-        let layout = Layout::new(n_components, data.design_names().to_vec(), &blocks);
+        let layout = Layout::new(n_components, design_names.to_vec(), &blocks);
         Ok(Bmlr {
             n_components,
-            groups: Groups::new(data, prior.base),
+            groups: groups(prior.base),
             prior,
             noise,
             layout: Arc::new(layout),

@@ -6,14 +6,14 @@ use crate::data::{Dataset, Grouped};
 fn rows(settings: &SimulationSettings, seed: u64) -> Dataset {
     match settings.check().unwrap().draw(seed, 1).unwrap() {
         ModelData::Rows(data) => data,
-        ModelData::Groups(_) => panic!("groups"),
+        _ => panic!("not rows"),
     }
 }
 
 fn groups(settings: &SimulationSettings, seed: u64) -> Grouped {
     match settings.check().unwrap().draw(seed, 1).unwrap() {
         ModelData::Groups(data) => data,
-        ModelData::Rows(_) => panic!("rows"),
+        _ => panic!("not groups"),
     }
 }
 
@@ -144,6 +144,7 @@ fn data_sets_are_pinned() {
     {
         ModelData::Rows(data) => [data.column(0)[0], data.column(1)[0]],
         ModelData::Groups(data) => [data.response()[0], data.design_column(0)[0]],
+        ModelData::Statistics(_) => panic!("statistics"),
     };
     assert_eq!(first(&gmm(5)), PINNED[0]);
     assert_eq!(first(&SimulationSettings { df: Some(5.0), ..gmm(5) }), PINNED[1]);

@@ -35,10 +35,11 @@ pub enum InfluenceError {
 /// A fixed point with its derivative, ready to answer for any function.
 #[derive(Debug)]
 pub struct Linearisation {
-    omega: f64,
-    state: Vec<f64>,
+    pub(super) omega: f64,
+    pub(super) state: Vec<f64>,
     step: Vec<f64>,
-    system: Lu,
+    /// `(I − J)ᵀ`.
+    pub(super) system: Lu,
     responsibilities: Vec<f64>,
     weights: Option<Vec<f64>>,
 }

@@ -47,6 +47,8 @@ pub use grouped::Grouped;
 pub use missing::{BadCell, MissingCells, RowUnit};
 pub use parquet::write_parquet;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{ColumnValues, read_table, write_table};
+pub(crate) use parquet::{
+    ColumnValues, dataset_bytes, read_dataset, read_table, table_bytes, write_table,
+};
 pub use read::{ReadOptions, read_path};
 pub use replace::replace_file;

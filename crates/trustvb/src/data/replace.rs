@@ -1,6 +1,7 @@
 //! Writing a file so that a reader sees the old one or the new one, never half of it.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,11 +20,13 @@ pub fn replace_file(path: &Path, write: impl FnOnce(File) -> io::Result<File>) -
     written
 }
 
-/// `.NAME.PROCESS.tmp` in the same folder: hidden, and no other process's.
+/// `.NAME.NUMBER.tmp` in the same folder: hidden, and nobody else's. The number is random because processes of several
+/// machines, which may have the same number, can share a folder.
 fn temporary_name(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
+    let random = RandomState::new().hash_one(std::process::id());
+    name.push(format!(".{random:016x}.tmp"));
     path.with_file_name(name)
 }
 

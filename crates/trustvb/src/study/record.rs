@@ -204,9 +204,12 @@ pub(super) fn write_part(path: &Path, records: &[Record]) -> Result<(), StudyErr
 /// Reads the records of a part.
 pub(super) fn read_part(path: &Path) -> Result<Vec<Record>, StudyError> {
     let names: Vec<String> = INTEGERS.iter().chain(&DOUBLES).map(|&s| s.to_owned()).collect();
-    let columns = read_table(path, &names)?;
+    let file = path.display().to_string();
+    let content = std::fs::read(path)
+        .map_err(|source| StudyError::Io { file: file.clone(), source })?;
+    let columns = read_table(content, &file, &names)?;
     let damaged = || StudyError::Damaged {
-        file: path.display().to_string(),
+        file: file.clone(),
         what: "an outcome is unknown".to_owned(),
     };
     (0..columns[0].len())

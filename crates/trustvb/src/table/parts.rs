@@ -3,10 +3,13 @@
 use super::Manifest;
 use super::disk::TableError;
 use crate::backend::Job;
-use crate::data::{ColumnValues, read_table, write_table};
+use crate::data::{ColumnValues, read_table, table_bytes};
 use crate::fit::{PathFits, StatusCode};
+use crate::location::Location;
 use crate::resample::Design;
-use std::path::Path;
+
+/// The folder of parts.
+pub(super) const PARTS: &str = "parts";
 
 /// Columns before the posterior's parameters.
 const FIXED: [&str; 5] = ["replicate", "omega", "status", "sweeps", "bound"];
@@ -37,15 +40,17 @@ impl Block {
         (first..=last).map(|replicate| Job { design: self.design, replicate }).collect()
     }
 
-    pub(super) fn file_name(&self) -> String {
-        format!("{}-{:05}.parquet", self.design.name(), self.number)
+    /// Its file in the table.
+    pub(super) fn file(&self) -> String {
+        format!("{PARTS}/{}-{:05}.parquet", self.design.name(), self.number)
     }
 }
 
 /// Writes the paths of a block.
 pub(super) fn write(
-    path: &Path,
+    place: &Location,
     manifest: &Manifest,
+    block: Block,
     paths: &[(Job, PathFits)],
 ) -> Result<(), TableError> {
     let (mut replicates, mut omegas, mut status) = (Vec::new(), Vec::new(), Vec::new());
@@ -75,24 +80,29 @@ pub(super) fn write(
     for (name, values) in names.iter().zip(&parameters) {
         columns.push((name, ColumnValues::Doubles(values)));
     }
-    Ok(write_table(&columns, path)?)
+    let file = block.file();
+    table_bytes(&columns)
+        .and_then(|content| place.write(&file, content))
+        .map_err(|source| TableError::Io { file: place.name_of(&file), source })
 }
 
 /// Reads the paths of a block and checks that they are the ones it should hold.
 pub(super) fn read(
-    path: &Path,
+    place: &Location,
     manifest: &Manifest,
     block: Block,
 ) -> Result<Vec<(Job, PathFits)>, TableError> {
+    let file = place.name_of(&block.file());
+    let content = place
+        .read(&block.file())
+        .map_err(|source| TableError::Io { file: file.clone(), source })?;
     let mut names: Vec<String> = FIXED.iter().map(|&s| s.to_owned()).collect();
     names.extend(manifest.layout.parameter_names());
-    let columns = read_table(path, &names)?;
+    let columns = read_table(content, &file, &names)?;
     let jobs = block.jobs(manifest);
     let n_omegas = manifest.omegas.len();
-    let damaged = |what: &str| TableError::Damaged {
-        file: path.display().to_string(),
-        what: what.to_owned(),
-    };
+    let damaged =
+        |what: &str| TableError::Damaged { file: file.clone(), what: what.to_owned() };
     if columns[0].len() != jobs.len() * n_omegas {
         return Err(damaged(&format!(
             "it has {} rows where {} are expected",

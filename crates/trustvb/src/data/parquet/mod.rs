@@ -4,9 +4,9 @@ mod read;
 mod write;
 
 pub(super) use read::read_parquet;
-pub(crate) use read::read_table;
+pub(crate) use read::{read_dataset, read_table};
 pub use write::write_parquet;
-pub(crate) use write::{ColumnValues, write_table};
+pub(crate) use write::{ColumnValues, dataset_bytes, table_bytes, write_table};
 
 #[cfg(test)]
 mod tests;

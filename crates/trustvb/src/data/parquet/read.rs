@@ -1,17 +1,16 @@
 //! Reads flat numeric and text columns of a Parquet file.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
+use bytes::Bytes;
 use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::data::dataset::check_size;
+use crate::data::dataset::{Dataset, check_size};
 use crate::data::error::DataError;
 use crate::data::frame::{Column, Frame, RowNumbers, TextBuilder};
 use crate::data::missing::{BadCell, MissingCells, RowUnit};
@@ -22,8 +21,8 @@ use crate::data::select::{Choice, select};
 const BATCH: usize = 1 << 14;
 
 /// Reads the wanted columns of an open Parquet file; `name` stands for it in messages.
-pub(in crate::data) fn read_parquet(
-    file: File,
+pub(in crate::data) fn read_parquet<R: ChunkReader + 'static>(
+    file: R,
     name: &str,
     options: &ReadOptions<'_>,
 ) -> Result<Frame, DataError> {
@@ -34,12 +33,14 @@ pub(in crate::data) fn read_parquet(
 }
 
 /// Reads columns of doubles and 32-bit integers (both given as doubles, NaN allowed), which must
-/// all be there, in the order of `names`.
-pub(crate) fn read_table(path: &Path, names: &[String]) -> Result<Vec<Vec<f64>>, DataError> {
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|source| DataError::Read { file: name.clone(), source })?;
+/// all be there, in the order of `names`; `file` stands for the content in messages.
+pub(crate) fn read_table(
+    content: Vec<u8>,
+    file: &str,
+    names: &[String],
+) -> Result<Vec<Vec<f64>>, DataError> {
     let read = || -> Result<Vec<Vec<f64>>, ParquetError> {
-        let reader = SerializedFileReader::new(file)?;
+        let reader = SerializedFileReader::new(Bytes::from(content))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let mut columns = vec![Vec::new(); names.len()];
         for index in 0..reader.num_row_groups() {
@@ -69,14 +70,23 @@ pub(crate) fn read_table(path: &Path, names: &[String]) -> Result<Vec<Vec<f64>>,
     };
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(ParquetError::General("its pages contradict its footer".into())))
-        .map_err(|error| corrupt(&name, error))
+        .map_err(|error| corrupt(file, error))
+}
+
+/// Reads a whole data set that is in memory.
+pub(crate) fn read_dataset(content: Vec<u8>, file: &str) -> Result<Dataset, DataError> {
+    read_parquet(Bytes::from(content), file, &ReadOptions::default())?.into_dataset()
 }
 
 fn corrupt(file: &str, reason: impl ToString) -> DataError {
     DataError::Corrupt { file: file.to_owned(), reason: reason.to_string() }
 }
 
-fn read_checked(file: File, name: &str, options: &ReadOptions<'_>) -> Result<Frame, DataError> {
+fn read_checked<R: ChunkReader + 'static>(
+    file: R,
+    name: &str,
+    options: &ReadOptions<'_>,
+) -> Result<Frame, DataError> {
     let damaged = |error: ParquetError| corrupt(name, error);
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let metadata = reader.metadata();

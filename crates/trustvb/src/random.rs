@@ -23,6 +23,8 @@ pub enum Purpose {
     Study = 7,
     /// Directions in which the curvature of a fit is taken; number = direction.
     Direction = 8,
+    /// Subsets of the units; number = subset.
+    Subset = 9,
 }
 
 /// The stream of (seed, purpose, number).

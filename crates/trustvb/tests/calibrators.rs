@@ -77,7 +77,7 @@ fn bootstrap_gives_percentiles_of_the_estimate() {
     for text in ["pi[1]", "mu[1,waiting] - mu[2,waiting]"] {
         let functional = Functional::parse(text, table.layout()).unwrap();
         let value = |parameters| functional.parts()[0].plug_in(parameters);
-        let paths = table.bootstraps(Design::Full);
+        let paths = table.bootstraps(Design::Full).map(|(_, path)| path);
         let mut values: Vec<f64> =
             paths.map(|path| value(table.parameters(path, 0).unwrap())).collect();
         values.sort_by(f64::total_cmp);

@@ -295,7 +295,7 @@ pub fn open(place: &Location) -> Result<TvbTable, TableError> {
 }
 
 /// `None` for a file that is not there.
-fn if_there<T>(read: Result<T, TableError>) -> Result<Option<T>, TableError> {
+pub(super) fn if_there<T>(read: Result<T, TableError>) -> Result<Option<T>, TableError> {
     match read {
         Err(TableError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
         other => other.map(Some),
@@ -310,7 +310,7 @@ pub(super) fn read_data(
     let content = place.read(DATA).map_err(io_error(file.clone()));
     let Some(content) = if_there(content)? else { return Ok(None) };
     let data = ModelData::from_dataset(&manifest.model, read_dataset(content, &file)?)?;
-    if super::manifest::hash_data(&data) != manifest.data_hash {
+    if super::hash_data(&data) != manifest.data_hash {
         return Err(TableError::Damaged {
             file,
             what: "the data are not those the table was built from".to_owned(),

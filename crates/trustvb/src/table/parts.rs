@@ -35,9 +35,10 @@ impl Block {
     }
 
     pub(super) fn jobs(&self, manifest: &Manifest) -> Vec<Job> {
-        let first = self.number * manifest.block;
-        let last = (first + manifest.block - 1).min(manifest.replicates.of(self.design));
-        (first..=last).map(|replicate| Job { design: self.design, replicate }).collect()
+        let (numbers, first) = (manifest.numbers(self.design), self.number * manifest.block);
+        (first.max(numbers.start)..(first + manifest.block).min(numbers.end))
+            .map(|replicate| Job { design: self.design, replicate })
+            .collect()
     }
 
     /// Its file in the table.

@@ -21,8 +21,6 @@ pub enum Purpose {
     Simulate = 6,
     /// Seeds of a study's replications; number = replication.
     Study = 7,
-    /// Directions in which the curvature of a fit is taken; number = direction.
-    Direction = 8,
 }
 
 /// The stream of (seed, purpose, number).

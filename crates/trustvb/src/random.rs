@@ -21,10 +21,8 @@ pub enum Purpose {
     Simulate = 6,
     /// Seeds of a study's replications; number = replication.
     Study = 7,
-    /// Directions in which the curvature of a fit is taken; number = direction.
-    Direction = 8,
     /// Subsets of the units; number = subset.
-    Subset = 9,
+    Subset = 8,
 }
 
 /// The stream of (seed, purpose, number).

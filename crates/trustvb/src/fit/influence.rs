@@ -35,11 +35,10 @@ pub enum InfluenceError {
 /// A fixed point with its derivative, ready to answer for any function.
 #[derive(Debug)]
 pub struct Linearisation {
-    pub(super) omega: f64,
-    pub(super) state: Vec<f64>,
+    omega: f64,
+    state: Vec<f64>,
     step: Vec<f64>,
-    /// `(I − J)ᵀ`.
-    pub(super) system: Lu,
+    system: Lu,
     responsibilities: Vec<f64>,
     weights: Option<Vec<f64>>,
 }

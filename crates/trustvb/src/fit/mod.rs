@@ -6,19 +6,17 @@
 //! - [`fit()`] fits weighted units at one ω, from several starts; [`Driver`] is its iteration.
 //! - [`Reference`] follows the full data down a grid of ω, and [`fit_path`] a replicate.
 //! - [`match_components`] says which component of one fit is which of another.
-//! - [`Linearisation`] differentiates a fixed point in the units' weights, [`Curvature`] does so twice.
+//! - [`Linearisation`] differentiates a fixed point in the units' weights.
 //!
 //! A fit that does not converge or has no answer is told by its [`Status`], and stored with it.
 
 mod anderson;
-mod curvature;
 mod driver;
 mod influence;
 mod matching;
 mod path;
 mod start;
 
-pub use curvature::Curvature;
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};

@@ -12,12 +12,13 @@ use trustvb::data::{
 };
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
+use trustvb::location::Location;
 use trustvb::model::{
     BmlrPrior, GmmPrior, GroupStatistics, Model, ModelData, ModelError, ModelSpec, Noise,
     PriorBase, Update,
 };
 use trustvb::posterior::Layout;
-use trustvb::resample::{GivenResamples, Resamples};
+use trustvb::resample::{GivenResamples, Resamples, Subsets};
 use trustvb::table::{Plan, PlanError, Settings, TABLE_TOLERANCE};
 
 /// Data with the model for them.
@@ -252,6 +253,19 @@ pub(crate) fn start(args: &IterationArgs, problem: &Problem) -> Result<Start, Fa
     Ok(Start::Centres(centres.concat()))
 }
 
+/// A table's folder, or its address in an object store.
+pub(crate) fn place(path: &Path) -> Result<Location, Failure> {
+    Location::from_argument(path).map_err(|e| Failure::Usage(e.to_string()))
+}
+
+/// The methods of a table when none are named: not those that `--subsets` cannot serve.
+pub(crate) fn usual_methods(grid: &GridArgs) -> &'static [Method] {
+    match grid.subsets {
+        Some(_) => &[Method::Vb, Method::Anchored, Method::Analytic],
+        None => Method::usual(grid.published),
+    }
+}
+
 /// The methods asked for, or the usual ones.
 pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>, Failure> {
     if names.is_empty() {
@@ -301,6 +315,7 @@ pub(crate) fn settings(
         omega_min: grid.omega_min,
         bootstraps: grid.bootstraps,
         fresh_splits: grid.fresh_splits,
+        subsets: grid.subsets.map(|count| Subsets::of(problem.model.n_units(), count)),
         given,
         matching: grid.matching.map(|name| match name {
             MatchName::Weight => Matching::Weight,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use trustvb::calibrate::Method;
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
-use trustvb::resample::GivenResamples;
+use trustvb::resample::{GivenResamples, Subsets};
 use trustvb::table::{Plan, STARTS, TABLE_TOLERANCE};
 
 use crate::errors::{IntoException, value_error};
@@ -63,6 +63,7 @@ pub(crate) struct TableOptions {
     omega_min: f64,
     bootstraps: u32,
     fresh_splits: bool,
+    subsets: Option<u32>,
     resamples: Option<PathBuf>,
     matching: Option<Matching>,
     restarts: Option<usize>,
@@ -92,6 +93,7 @@ impl TableOptions {
             omega_min: self.omega_min,
             bootstraps: self.bootstraps,
             fresh_splits: self.fresh_splits,
+            subsets: self.subsets.map(|count| Subsets::of(n_units, count)),
             given,
             matching: self.matching,
             restarts: self.restarts,

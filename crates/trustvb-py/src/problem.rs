@@ -15,7 +15,7 @@ use crate::arrays::{to_vec, vector};
 use crate::errors::{IntoException, value_error};
 use crate::options::{Iteration, TableOptions};
 use crate::posterior::Posterior;
-use crate::table::Table;
+use crate::table::{Table, place};
 use crate::work::{Tracker, run};
 
 struct Inner {
@@ -211,12 +211,12 @@ impl Problem {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let (settings, resamples) = self.settings(iteration, table)?;
-        let inner = self.inner.clone();
+        let (inner, place) = (self.inner.clone(), place(&path)?);
         let tracker = Arc::new(Tracker::default());
         let built = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
             tracker.watched(|watch| {
                 build_on_disk(
-                    &path,
+                    &place,
                     settings,
                     inner.model.as_ref(),
                     &inner.data,
@@ -242,9 +242,9 @@ impl Problem {
         with_data: bool,
     ) -> PyResult<Vec<bool>> {
         let (settings, _) = self.settings(iteration, table)?;
-        let inner = self.inner.clone();
+        let (inner, place) = (self.inner.clone(), place(&path)?);
         let there = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
-            survey(&path, settings, inner.model.as_ref(), &inner.data, with_data)
+            survey(&place, settings, inner.model.as_ref(), &inner.data, with_data)
         })?;
         there.map_err(exception)
     }

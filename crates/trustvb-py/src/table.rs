@@ -3,11 +3,12 @@
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use trustvb::calibrate::{CalibrateError, Calibrator, Law, Method};
 use trustvb::functional::{Draws, Functional};
+use trustvb::location::Location;
 use trustvb::posterior::Posterior as InnerPosterior;
 use trustvb::resample::Design;
 use trustvb::table::{TvbTable, merge, open, save};
@@ -54,13 +55,19 @@ fn single(mut functionals: Vec<Functional>) -> PyResult<Functional> {
     }
 }
 
+/// A folder, or an address in an object store.
+pub(crate) fn place(path: &Path) -> PyResult<Location> {
+    Location::from_argument(path).map_err(|error| value_error(error.to_string()))
+}
+
 #[pymethods]
 impl Table {
-    /// Opens a table on disk.
+    /// Opens a table in a folder or an object store.
     #[staticmethod]
     pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+        let place = place(&path)?;
         let tracker = Arc::new(Tracker::default());
-        let table = run(py, None, None, &tracker, move |_| open(&path))?;
+        let table = run(py, None, None, &tracker, move |_| open(&place))?;
         Ok(Table::new(table.map_err(IntoException::into_exception)?))
     }
 
@@ -68,16 +75,19 @@ impl Table {
     /// how many were added.
     #[staticmethod]
     fn merge(py: Python<'_>, path: PathBuf, sources: Vec<PathBuf>) -> PyResult<usize> {
+        let target = place(&path)?;
+        let sources = sources.iter().map(|path| place(path)).collect::<PyResult<Vec<_>>>()?;
         let tracker = Arc::new(Tracker::default());
-        let added = run(py, None, None, &tracker, move |_| merge(&path, &sources))?;
+        let added = run(py, None, None, &tracker, move |_| merge(&target, &sources))?;
         added.map_err(IntoException::into_exception)
     }
 
     /// Writes it to a folder.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let place = place(&path)?;
         let inner = self.inner.clone();
         let tracker = Arc::new(Tracker::default());
-        let saved = run(py, None, None, &tracker, move |_| save(&inner, &path))?;
+        let saved = run(py, None, None, &tracker, move |_| save(&inner, &place))?;
         saved.map_err(IntoException::into_exception)
     }
 

@@ -65,6 +65,8 @@ pub mod fit;
 pub mod functional;
 mod hash;
 pub mod linalg;
+#[cfg(feature = "parquet")]
+pub mod location;
 pub mod model;
 pub mod posterior;
 pub mod predict;

@@ -21,6 +21,8 @@ pub enum Purpose {
     Simulate = 6,
     /// Seeds of a study's replications; number = replication.
     Study = 7,
+    /// Subsets of the units; number = subset.
+    Subset = 8,
 }
 
 /// The stream of (seed, purpose, number).

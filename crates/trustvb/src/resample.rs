@@ -1,12 +1,16 @@
 //! Resamples as weights on units: made from (seed, design, replicate), or given by the user.
 //!
-//! There are two [`Design`]s: `full` bootstraps all units, `split` one half of them beside the other
-//! half itself. In both, replicate 0 is no bootstrap but what bootstraps are compared with.
+//! There are two [`Design`]s for which bootstraps are drawn: `full` bootstraps all units, `split` one half of
+//! them beside the other half itself. In both, replicate 0 is no bootstrap but what bootstraps are compared
+//! with. For very many units, `full` can be a bag of little bootstraps ([`Subsets`]); a third design holds
+//! what these are compared with.
 
 use crate::hash::hex;
 use crate::random::{Purpose, index, stream};
+use rand_distr::{Binomial, Distribution};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// How resamples are drawn.
@@ -17,6 +21,8 @@ pub enum Design {
     Full,
     /// Replicate 0 is a half sample X1; the others are bootstraps of the other half X2.
     Split,
+    /// Replicates 1, 2, … are the subsets that little bootstraps are drawn from, with the weight of all units.
+    Subset,
 }
 
 impl Design {
@@ -25,7 +31,50 @@ impl Design {
         match self {
             Design::Full => "full",
             Design::Split => "split",
+            Design::Subset => "subset",
         }
+    }
+}
+
+/// The bag of little bootstraps (Kleiner, Talwalkar, Sarkar & Jordan 2014): a bootstrap draws as many units as there
+/// are, but from a small random subset of them, and is compared with the fit of that subset. Its
+/// weights add up to the number of units, so the fit's spread is that of all units, while it costs no
+/// more than a fit of the subset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subsets {
+    /// How many; bootstrap `b` belongs to subset `(b − 1) mod count + 1`.
+    pub count: u32,
+    /// Units in each.
+    pub size: u32,
+}
+
+impl Subsets {
+    /// The usual size is `n` to this power.
+    pub const POWER: f64 = 0.7;
+
+    /// Subsets of the usual size of `n_units` units.
+    pub fn of(n_units: usize, count: u32) -> Subsets {
+        Subsets { count, size: (n_units as f64).powf(Subsets::POWER).round() as u32 }
+    }
+
+    /// The subset, from 1, that bootstrap `replicate` is drawn from.
+    pub fn of_bootstrap(&self, replicate: u32) -> u32 {
+        (replicate - 1) % self.count + 1
+    }
+
+    /// The units of a subset: all different, in a random order (Floyd's algorithm).
+    fn units(&self, seed: u64, number: u32, n_units: usize) -> Vec<u32> {
+        let mut rng = stream(seed, Purpose::Subset, u64::from(number));
+        let size = (self.size as usize).min(n_units);
+        let mut chosen = HashSet::with_capacity(size);
+        let mut units = Vec::with_capacity(size);
+        for last in n_units - size..n_units {
+            let drawn = index(&mut rng, last + 1) as u32;
+            let unit = if chosen.insert(drawn) { drawn } else { last as u32 };
+            chosen.insert(unit);
+            units.push(unit);
+        }
+        units
     }
 }
 
@@ -35,6 +84,7 @@ pub struct Resamples {
     seed: u64,
     fresh_splits: bool,
     given: Option<GivenResamples>,
+    subsets: Option<Subsets>,
 }
 
 /// Resamples from a file.
@@ -149,6 +199,7 @@ impl GivenResamples {
             (Design::Split, 0) => self.half.as_ref(),
             (Design::Split, b) => self.split.get(b as usize - 1),
             (Design::Full, b) => self.full.get((b as usize).wrapping_sub(1)),
+            (Design::Subset, _) => None,
         };
         units.map_or(&[], Vec::as_slice)
     }
@@ -174,6 +225,7 @@ impl GivenResamples {
         match design {
             Design::Full => self.full.len(),
             Design::Split => self.split.len(),
+            Design::Subset => 0,
         }
     }
 }
@@ -182,7 +234,13 @@ impl Resamples {
     /// Resamples from a seed, with a new split and new bootstraps at every ω if `fresh_splits`, and
     /// the user's own where there are any.
     pub fn new(seed: u64, fresh_splits: bool, given: Option<GivenResamples>) -> Resamples {
-        Resamples { seed, fresh_splits, given }
+        Resamples { seed, fresh_splits, given, subsets: None }
+    }
+
+    /// Draws bootstraps of all units from subsets.
+    pub fn with_subsets(mut self, subsets: Option<Subsets>) -> Resamples {
+        self.subsets = subsets;
+        self
     }
 
     /// Whether weights change along the ω-path, so that nothing is warm-started.
@@ -212,6 +270,26 @@ impl Resamples {
         // A fresh split has streams of its own: the grid point in the upper half.
         let place = if self.fresh_splits { (omega_number as u64 + 1) << 32 } else { 0 };
         match design {
+            Design::Subset => {
+                let Some(subsets) = self.subsets else { return weights };
+                let units = subsets.units(self.seed, replicate, n_units);
+                let share = n_units as f64 / units.len() as f64;
+                units.iter().for_each(|&unit| weights[unit as usize] = share);
+            }
+            Design::Full if let Some(subsets) = self.subsets => {
+                let number = subsets.of_bootstrap(replicate);
+                let units = subsets.units(self.seed, number, n_units);
+                let mut rng = stream(self.seed, Purpose::FullBootstrap, u64::from(replicate));
+                // Multinomial counts, one binomial after the other: as many steps as the subset has units.
+                let mut left = n_units as u64;
+                for (i, &unit) in units.iter().enumerate() {
+                    let share = 1.0 / (units.len() - i) as f64;
+                    // A probability in (0, 1] is always taken.
+                    let count = Binomial::new(left, share).map_or(0, |law| law.sample(&mut rng));
+                    weights[unit as usize] = count as f64;
+                    left -= count;
+                }
+            }
             Design::Full => {
                 let mut rng = stream(self.seed, Purpose::FullBootstrap, u64::from(replicate));
                 for _ in 0..n_units {
@@ -264,6 +342,35 @@ mod tests {
         }
         let full = drawn.weights(Design::Full, 3, 0, 11);
         assert_eq!(full, [1.0, 1.0, 0.0, 0.0, 1.0, 3.0, 1.0, 1.0, 0.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn little_bootstraps_weigh_as_much_as_all_units() {
+        let n = 5000;
+        let subsets = Subsets::of(n, 3);
+        assert_eq!(subsets.size, 388);
+        let drawn = Resamples::new(7, false, None).with_subsets(Some(subsets));
+        let mut seen = Vec::new();
+        for number in 1..=3 {
+            let own = drawn.weights(Design::Subset, number, 0, n);
+            assert_eq!(own.iter().filter(|w| **w > 0.0).count(), 388);
+            assert!((own.iter().sum::<f64>() - n as f64).abs() < 1e-8);
+            for b in [number, number + 3] {
+                let w = drawn.weights(Design::Full, b, 0, n);
+                assert_eq!(subsets.of_bootstrap(b), number);
+                assert_eq!(w.iter().sum::<f64>(), n as f64);
+                assert!(w.iter().zip(&own).all(|(w, own)| *w == 0.0 || *own > 0.0));
+                // Counts of a multinomial: the variance of each is about its mean, 12.9.
+                let inside: Vec<f64> =
+                    w.iter().zip(&own).filter(|(_, own)| **own > 0.0).map(|(w, _)| *w).collect();
+                let mean = n as f64 / 388.0;
+                let variance = inside.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 388.0;
+                assert!((variance / mean - 1.0).abs() < 0.3, "{variance}");
+                seen.push(w);
+            }
+        }
+        assert!(seen.iter().enumerate().all(|(i, a)| seen[..i].iter().all(|b| a != b)));
+        assert_eq!(drawn.weights(Design::Full, 0, 0, n), vec![1.0; n]);
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn bootstrap_gives_percentiles_of_the_estimate() {
     for text in ["pi[1]", "mu[1,waiting] - mu[2,waiting]"] {
         let functional = Functional::parse(text, table.layout()).unwrap();
         let value = |parameters| functional.parts()[0].plug_in(parameters);
-        let paths = table.bootstraps(Design::Full);
+        let paths = table.bootstraps(Design::Full).map(|(_, path)| path);
         let mut values: Vec<f64> =
             paths.map(|path| value(table.parameters(path, 0).unwrap())).collect();
         values.sort_by(f64::total_cmp);
@@ -457,13 +457,16 @@ fn a_failed_fit_is_data() {
 #[cfg(feature = "parquet")]
 #[test]
 fn an_incomplete_table_stays_one_when_it_is_saved() {
+    use trustvb::location::Location;
     use trustvb::table::{info, open, save};
     let folder = tempfile::tempdir().unwrap();
-    let (first, second) = (folder.path().join("a.tvb"), folder.path().join("b.tvb"));
+    let parts = folder.path().join("a.tvb/parts");
     let table = Case::gmm(Dataset::faithful(), 2).grid(6, 0.1).bootstraps(45, 25).build();
+    let place = |name: &str| Location::from(folder.path().join(name));
+    let (first, second) = (place("a.tvb"), place("b.tvb"));
     save(&table, &first).unwrap();
-    std::fs::remove_file(first.join("parts/full-00001.parquet")).unwrap();
-    std::fs::remove_file(first.join("parts/split-00000.parquet")).unwrap();
+    std::fs::remove_file(parts.join("full-00001.parquet")).unwrap();
+    std::fs::remove_file(parts.join("split-00000.parquet")).unwrap();
     let incomplete = open(&first).unwrap();
     save(&incomplete, &second).unwrap();
     let again = open(&second).unwrap();
@@ -476,7 +479,7 @@ fn an_incomplete_table_stays_one_when_it_is_saved() {
     let calibrator = Calibrator::new(&again, DRAWS).unwrap();
     let error = calibrator.answer(&functional.parts()[0], &[Method::Tvb], &[0.95]).unwrap_err();
     assert!(matches!(error, CalibrateError::Missing { .. }), "{error}");
-    std::fs::remove_file(first.join("parts/full-00000.parquet")).unwrap();
+    std::fs::remove_file(parts.join("full-00000.parquet")).unwrap();
     let headless = open(&first).unwrap();
     let calibrator = Calibrator::new(&headless, DRAWS).unwrap();
     let error = calibrator.answer(&functional.parts()[0], &[Method::Vb], &[0.95]).unwrap_err();

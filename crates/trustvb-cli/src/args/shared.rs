@@ -125,6 +125,10 @@ pub(crate) struct GridArgs {
     /// A new split and new bootstraps at every ω, as in the paper's studies
     #[arg(long)]
     pub(crate) fresh_splits: bool,
+    /// Draw bootstraps of all units from this many random subsets of n^0.7 units each (bag of little
+    /// bootstraps): for data of very many units. Not with tvb
+    #[arg(long, value_name = "N", value_parser = bootstraps)]
+    pub(crate) subsets: Option<u32>,
     /// Your own resamples: CSV with the columns role (half, bootstrap, full), replicate, units
     #[arg(long, value_name = "FILE")]
     pub(crate) resamples: Option<PathBuf>,

@@ -1,5 +1,6 @@
-//! `trustvb table build | info | merge`.
+//! `trustvb table build | info | merge | plan | diff`.
 
+use super::value::{minutes, positive};
 use super::{GridArgs, IterationArgs, ModelArgs, OutputArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -20,6 +21,15 @@ const MERGE_EXAMPLES: &str = "Examples:
   trustvb table build -o second.tvb --grid 50 -B 100 --shard 2/2
   trustvb table merge -o whole.tvb first.tvb second.tvb";
 
+const PLAN_EXAMPLES: &str = "Examples:
+  trustvb table plan
+  trustvb table plan -B 5000 --grid 200 --cpus 4 --minutes 10";
+
+const DIFF_EXAMPLES: &str = "Examples:
+  trustvb table build -o whole.tvb --grid 50 -B 100
+  trustvb table build -o again.tvb --grid 50 -B 100 --threads 1
+  trustvb table diff whole.tvb again.tvb";
+
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
     #[command(subcommand)]
@@ -37,22 +47,35 @@ pub(crate) enum TableCommand {
     /// Put shards of the same table together
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
+    /// What a table would cost: fits, time, memory, and how many shards make sense
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(Box<PlanArgs>),
+    /// Whether two tables hold the same numbers, bit for bit; fails if they do not
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
 }
 
 /// Which table, and where.
 #[derive(Debug, Args)]
 pub(crate) struct WantedTableArgs {
-    /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
-    pub(crate) data: Option<PathBuf>,
-    /// The table's folder
+    #[command(flatten)]
+    pub(crate) content: TableContentArgs,
+    /// The table's folder, or its address in an object store, such as s3://bucket/name.tvb
     #[arg(short, long, value_name = "NAME.tvb")]
     pub(crate) output: PathBuf,
-    /// Methods the table should serve, which decide its resamples [default: vb,tvb,anchored,analytic]
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    pub(crate) method: Vec<String>,
     /// Do not put the data into the table
     #[arg(long)]
     pub(crate) without_data: bool,
+}
+
+/// What decides a table's numbers.
+#[derive(Debug, Args)]
+pub(crate) struct TableContentArgs {
+    /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
+    pub(crate) data: Option<PathBuf>,
+    /// Methods the table should serve, which decide its resamples [default: vb,tvb,anchored,analytic]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) method: Vec<String>,
     #[command(flatten)]
     pub(crate) grid: GridArgs,
     #[command(flatten)]
@@ -80,6 +103,30 @@ pub(crate) struct InfoArgs {
     /// Fail, and say what is missing, unless every part is there and can be read
     #[arg(long)]
     pub(crate) complete: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) content: TableContentArgs,
+    /// Cores of the machine, or of each task of a cluster [default: those of this machine]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) cpus: Option<usize>,
+    /// How long a shard may take
+    #[arg(long, value_name = "MINUTES", default_value_t = 20.0, value_parser = minutes)]
+    pub(crate) minutes: f64,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// A table
+    pub(crate) first: PathBuf,
+    /// Another
+    pub(crate) second: PathBuf,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -15,6 +15,10 @@ pub(crate) fn bootstraps(text: &str) -> Result<u32, String> {
     u32::try_from(positive(text)?).map_err(|_| format!("`{text}` is more than {}", u32::MAX))
 }
 
+pub(crate) fn minutes(text: &str) -> Result<f64, String> {
+    within(text, "a time in minutes: greater than 0", |x| x > 0.0 && x.is_finite())
+}
+
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u64::MAX))
 }

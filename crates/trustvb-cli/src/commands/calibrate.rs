@@ -6,23 +6,22 @@ use crate::failure::Failure;
 use crate::{input, output, progress};
 use std::path::Path;
 use trustvb::backend::Cpu;
-use trustvb::calibrate::Method;
 use trustvb::table::{BuildError, Watch, build, claim, save};
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let (data, functionals) = split_positional(&args.positional);
     let quiet = args.output.quiet;
     let problem = input::problem(data, &args.model, args.grid.published, quiet)?;
-    let usual = Method::usual(args.grid.published);
-    let methods = input::methods(&args.question.ask.method, usual)?;
+    let methods = input::methods(&args.question.ask.method, input::usual_methods(&args.grid))?;
     // Anything wrong with the question is said before the work is done.
     let functionals = input::functionals(functionals, problem.model.layout())?;
     output::check(&args.output)?;
     super::plot::check(args.question.plot.as_deref())?;
     let (settings, resamples) =
         input::settings(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;
-    if let Some(folder) = &args.save {
-        claim(folder, &settings, problem.model.as_ref(), &problem.data, true)?;
+    let place = args.save.as_deref().map(input::place).transpose()?;
+    if let Some(place) = &place {
+        claim(place, &settings, problem.model.as_ref(), &problem.data, true)?;
     }
     let bar = progress::bar("fitting resamples", quiet);
     let watch = Watch {
@@ -38,8 +37,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         ),
         other => other.into(),
     })?;
-    if let Some(folder) = &args.save {
-        save(&table, folder)?;
+    if let Some(place) = &place {
+        save(&table, place)?;
     }
     let asked = Asked {
         table: &table,

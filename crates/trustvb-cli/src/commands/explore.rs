@@ -2,6 +2,7 @@
 
 use crate::args::ExploreArgs;
 use crate::failure::Failure;
+use crate::input;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use trustvb::table::open;
@@ -10,7 +11,7 @@ use trustvb_report::explore::{ExploreError, ExploreOptions, Explorer};
 pub(crate) fn run(args: &ExploreArgs) -> Result<(), Failure> {
     let mut tables = Vec::new();
     for path in &args.tables {
-        tables.push((path.display().to_string(), open(path)?));
+        tables.push((path.display().to_string(), open(&input::place(path)?)?));
     }
     let options = ExploreOptions {
         bind: args.bind,

@@ -13,7 +13,7 @@ use trustvb_report::answers::{n_fits, usual_methods};
 use trustvb_report::picture::Quantity;
 
 pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
-    let table = open(&args.table)?;
+    let table = open(&input::place(&args.table)?)?;
     let functionals = input::functionals(&args.functionals, table.layout())?;
     check(&args.output)?;
     super::plot::check(args.question.plot.as_deref())?;

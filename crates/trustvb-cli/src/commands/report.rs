@@ -10,7 +10,7 @@ use trustvb_report::html::Report;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     output::check_path("-o", &args.output)?;
-    let table = open(&args.table)?;
+    let table = open(&input::place(&args.table)?)?;
     let functionals = input::functionals(&args.functionals, table.layout())?;
     let methods = input::methods(&args.question.method, &usual_methods(&table))?;
     let folder = args.table.display().to_string();

@@ -332,6 +332,7 @@ class Calibrated(Estimator):
         omega_min: float = 0.001,
         bootstraps: int = 500,
         fresh_splits: bool = False,
+        subsets: int | None = None,
         resamples: str | os.PathLike[str] | None = None,
         matching: str | None = None,
         restarts: int | None = None,
@@ -348,6 +349,8 @@ class Calibrated(Estimator):
         grid, omega_min : points of the grid of ω, even in log ω, and the smallest.
         bootstraps : of each design.
         fresh_splits : a new split and new bootstraps at every ω, as in the paper's studies.
+        subsets : draw bootstraps of all units from this many subsets of n^0.7 units (bag of little bootstraps), for very
+            many units; not with ``tvb``.
         resamples : a CSV file with your own.
         matching : ``"assignment"`` or ``"weight"``, how components of resamples get their numbers.
         restarts : k-means starts of each resample's own, instead of the full-data fit.
@@ -362,6 +365,7 @@ class Calibrated(Estimator):
             omega_min=omega_min,
             bootstraps=bootstraps,
             fresh_splits=fresh_splits,
+            subsets=subsets,
             resamples=resamples,
             matching=matching,
             restarts=restarts,
@@ -385,6 +389,7 @@ class Calibrated(Estimator):
         omega_min: float,
         bootstraps: int,
         fresh_splits: bool,
+        subsets: int | None,
         resamples: str | os.PathLike[str] | None,
         matching: str | None,
         restarts: int | None,
@@ -397,16 +402,22 @@ class Calibrated(Estimator):
                 "repeat rows instead of weighting them, and fit without sample_weight"
             )
         return {
-            "methods": _ask.methods(method, _native.usual_methods(self.published)),
+            "methods": _ask.methods(method, self._usual_methods(subsets)),
             "grid": _ask.whole("grid", grid),
             "omega_min": _ask.fraction("omega_min", omega_min, one=True),
             "bootstraps": _ask.whole("bootstraps", bootstraps),
             "fresh_splits": bool(fresh_splits),
+            "subsets": None if subsets is None else _ask.whole("subsets", subsets),
             "resamples": None if resamples is None else os.fspath(resamples),
             "matching": matching,
             "restarts": None if restarts is None else _ask.whole("restarts", restarts),
             "published": bool(self.published),
         }
+
+    def _usual_methods(self, subsets: int | None) -> list[str]:
+        """The methods that run when none are named; little bootstraps cannot serve ``tvb``."""
+        usual = _native.usual_methods(self.published)
+        return usual if subsets is None else [name for name in usual if name != "tvb"]
 
     def _held_table(self, method: Sequence[str], options: dict[str, Any]) -> Table:
         """The table for these methods, built once."""
@@ -438,7 +449,7 @@ class Calibrated(Estimator):
         self._check_fitted()
         self.posterior_.check([asked for asked in _ask.functionals(h) if isinstance(asked, str)])
         _ask.levels(level)
-        methods = _ask.methods(method, _native.usual_methods(self.published))
+        methods = _ask.methods(method, self._usual_methods(table.get("subsets")))
         held = self._held_table(methods, dict(table))
         asking = {name: table[name] for name in ("n_jobs", "progress") if name in table}
         return held.intervals(h, level, methods, draws=draws, frame=frame, **asking)

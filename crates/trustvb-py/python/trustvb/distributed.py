@@ -80,6 +80,7 @@ def build_table(
     omega_min: float = 0.001,
     bootstraps: int = 500,
     fresh_splits: bool = False,
+    subsets: int | None = None,
     resamples: str | os.PathLike[str] | None = None,
     matching: str | None = None,
     restarts: int | None = None,
@@ -96,7 +97,7 @@ def build_table(
     client : of any cluster of ``dask.distributed``; trustvb must be installed on its machines, in the same version.
     model : a fitted :class:`GaussianMixture` or :class:`MixtureRegression`. Its data are sent once to each worker.
     path : a folder to keep the table in; parts that are there are not built again.
-    method, grid, omega_min, bootstraps, fresh_splits, resamples, matching, restarts, with_data : as for ``model.table``.
+    method, grid, omega_min, bootstraps, fresh_splits, subsets, resamples, matching, restarts, with_data : as for ``model.table``.
     shards : tasks to make of it; one for each part of the table, and at most 256, if not given.
     via : ``"client"``: workers send their parts to this process, which needs nothing but the cluster;
         ``"folder"``: workers write into ``path``, a folder or a store that all of them reach under that name.
@@ -124,6 +125,7 @@ def build_table(
         omega_min=omega_min,
         bootstraps=bootstraps,
         fresh_splits=fresh_splits,
+        subsets=subsets,
         resamples=resamples,
         matching=matching,
         restarts=restarts,

@@ -43,7 +43,12 @@ pub(crate) fn run_job(problem: &Problem<'_>, job: Job) -> PathFits {
     }
     let n = problem.model.n_units();
     // Streams of random starts: one per design and replicate.
-    let number = u64::from(job.replicate) * 2 + u64::from(job.design == Design::Split);
+    let number = match job.design {
+        Design::Full | Design::Split => {
+            u64::from(job.replicate) * 2 + u64::from(job.design == Design::Split)
+        }
+        Design::Subset => (1 << 40) + u64::from(job.replicate),
+    };
     fit_path(
         problem.model,
         problem.omegas,

@@ -2,7 +2,7 @@
 //! try first.
 //!
 //! The limits are the `a/2` and `1−a/2` quantiles of h(θ̂_1) over the bootstraps, with θ̂_1 the posterior
-//! mean at ω = 1. Only point estimates of VB are used, not its posterior, and no ω is chosen.
+//! mean at ω = 1; little bootstraps are moved from their subset's estimate to that of all units. Only point estimates of VB are used, not its posterior, and no ω is chosen.
 
 use super::flag::{Flag, first_fit_converged, from_resamples};
 use super::tvb::missing;
@@ -18,10 +18,19 @@ pub(super) fn answer(
     if table.bootstraps(Design::Full).next().is_none() {
         return Err(missing(Method::Bootstrap, Design::Full));
     }
+    let checked = question.checked_values(Design::Full, 0);
     let values = table
         .bootstraps(Design::Full)
-        .filter_map(|path| table.parameters(path, 0))
-        .map(|parameters| question.part.plug_in(parameters))
+        .filter_map(|(job, path)| {
+            let value = question.part.plug_in(table.parameters(path, 0)?);
+            // A little bootstrap tells of deviations from its subset.
+            match table.manifest().subsets {
+                None => Some(value),
+                Some(_) => {
+                    Some(value - checked.get(&table.checked_against(*job))? + question.estimate)
+                }
+            }
+        })
         .collect();
     let law = SampledLaw::new(values);
     let mut answers = Vec::new();

@@ -156,6 +156,7 @@ impl GivenEvidence {
         match design {
             Design::Full => self.full.as_ref(),
             Design::Split => self.split.as_ref(),
+            Design::Subset => None,
         }
     }
 }

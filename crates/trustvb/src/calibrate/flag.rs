@@ -246,7 +246,7 @@ pub(super) fn mismatched(table: &TvbTable, design: Design, i: usize) -> f64 {
     let Some(full) = table.zeroth(Design::Full, i) else { return 0.0 };
     let full = Posterior::new(table.layout().clone(), full.to_vec());
     let (mut bad, mut all) = (0u32, 0u32);
-    for path in table.bootstraps(design) {
+    for (_, path) in table.bootstraps(design) {
         let Some(parameters) = table.parameters(path, i) else { continue };
         let replicate = Posterior::new(table.layout().clone(), parameters.to_vec());
         let order = match_components(&full, &replicate);

@@ -33,6 +33,7 @@ use crate::resample::Design;
 use crate::table::TvbTable;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -363,14 +364,16 @@ impl Evidence for Question<'_> {
             Target::SameOmega => i,
             Target::Anchor => 0,
         };
-        let Some(checked) = self.table.zeroth(design, at) else { return Vec::new() };
-        let value = self.part.plug_in(checked);
+        let values = self.checked_values(design, at);
         let paths: Vec<_> = self.table.bootstraps(design).collect();
         let places: Vec<f64> = paths
             .into_par_iter()
             .with_min_len(16)
-            .filter_map(|path| self.table.parameters(path, i))
-            .map(|parameters| self.law.place(parameters, value))
+            .filter_map(|(job, path)| {
+                let value = *values.get(&self.table.checked_against(*job))?;
+                Some((self.table.parameters(path, i)?, value))
+            })
+            .map(|(parameters, value)| self.law.place(parameters, value))
             .filter(|u| !u.is_nan())
             .collect();
         self.memory.keep(key, &places);
@@ -378,17 +381,17 @@ impl Evidence for Question<'_> {
     }
 
     fn bootstraps(&self, design: Design) -> (usize, usize) {
-        let expected = self.table.manifest().replicates.of(design) as usize;
+        let expected = self.table.manifest().bootstraps_of(design) as usize;
         (self.table.bootstraps(design).count(), expected)
     }
 
     fn has_checked_fit(&self, design: Design) -> bool {
-        self.table.path(Job { design, replicate: 0 }).is_some()
+        !self.table.checked_jobs(design).is_empty()
     }
 
     fn unconverged(&self, design: Design, i: usize) -> f64 {
         let (mut bad, mut all) = (0u32, 0u32);
-        for path in self.table.bootstraps(design) {
+        for (_, path) in self.table.bootstraps(design) {
             all += 1;
             bad +=
                 u32::from(!matches!(path.status[i], StatusCode::Converged | StatusCode::Stalled));
@@ -458,6 +461,13 @@ impl<'a> Question<'a> {
             memory,
             cancel,
         })
+    }
+
+    /// The plug-in values at grid point `at` that bootstraps of a design are checked against.
+    fn checked_values(&self, design: Design, at: usize) -> HashMap<Job, f64> {
+        let parameters = |job: Job| self.table.parameters(self.table.path(job)?, at);
+        let jobs = self.table.checked_jobs(design).into_iter();
+        jobs.filter_map(|job| Some((job, self.part.plug_in(parameters(job)?)))).collect()
     }
 
     /// Whether the answer is no longer wanted.

@@ -87,6 +87,7 @@ pub(super) fn check_bootstraps(
 pub(super) fn missing(method: Method, design: Design) -> CalibrateError {
     let needs = match design {
         Design::Full => "bootstraps of all units (design `full`)",
+        Design::Subset => "fits of the subsets (design `subset`)",
         Design::Split => "a half sample and bootstraps of the other half (design `split`)",
     };
     CalibrateError::Missing {

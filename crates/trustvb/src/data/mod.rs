@@ -49,7 +49,10 @@ pub use grouped::Grouped;
 pub use missing::{BadCell, MissingCells, RowUnit};
 pub use parquet::write_parquet;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{ColumnValues, read_table, write_table};
+pub(crate) use parquet::{
+    ColumnValues, dataset_bytes, read_dataset_in, read_table, read_table_in, table_bytes,
+    write_table,
+};
 pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};
 pub(crate) use regressors::{Regressors, check_for_mixture};

@@ -199,6 +199,7 @@ fn settings(study: &Study, cell: &Cell, seed: u64) -> Settings {
         replicates: Replicates::default(),
         bootstraps: study.bootstraps,
         fresh_splits: false,
+        subsets: None,
         resamples: None,
         seed,
         start: Start::KMeans { restarts: study.starts, seed },
@@ -231,12 +232,11 @@ impl Shared<'_> {
         let mut jobs = vec![Job { design: Design::Full, replicate: 0 }];
         if let Some((design, fresh)) = design {
             settings.fresh_splits = fresh;
-            match design {
-                Design::Full => settings.replicates.full = bootstraps,
-                Design::Split => {
-                    settings.replicates.split = bootstraps;
-                    jobs.push(Job { design, replicate: 0 });
-                }
+            if design == Design::Split {
+                settings.replicates.split = bootstraps;
+                jobs.push(Job { design, replicate: 0 });
+            } else {
+                settings.replicates.full = bootstraps;
             }
             jobs.extend((1..=bootstraps).map(|replicate| Job { design, replicate }));
         }

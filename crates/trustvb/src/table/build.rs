@@ -40,15 +40,10 @@ impl Watch<'static> {
 
 /// All jobs of a manifest, in the order of storage.
 pub(super) fn jobs(manifest: &Manifest) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    for design in [Design::Full, Design::Split] {
-        let bootstraps = manifest.replicates.of(design);
-        // The full data themselves are always there; a half sample only with its bootstraps.
-        if design == Design::Full || bootstraps > 0 {
-            jobs.extend((0..=bootstraps).map(|replicate| Job { design, replicate }));
-        }
-    }
-    jobs
+    [Design::Full, Design::Split, Design::Subset]
+        .into_iter()
+        .flat_map(|design| manifest.numbers(design).map(move |replicate| Job { design, replicate }))
+        .collect()
 }
 
 /// The full-data path that replicates start from.

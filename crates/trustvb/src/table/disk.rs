@@ -1,21 +1,18 @@
-//! A table on disk: a folder with a manifest, the data and parts, each written whole or not at all.
+//! A table in a folder or an object store: a manifest, the data and parts, each written whole or not at all.
 
 use super::build::{jobs, reference};
 use super::manifest::SCHEMA;
-use super::parts::{self, Block};
+use super::parts::{self, Block, PARTS};
 use super::{BuildError, Manifest, Settings, TvbTable, Watch};
 use crate::backend::{Backend, Job, Problem};
-use crate::data::{
-    DataError, Dataset, ReadOptions, read_path, remove_leftovers, replace_file, write_parquet,
-};
+use crate::data::{DataError, Dataset, dataset_bytes, read_dataset_in, remove_leftovers};
 use crate::fit::{PathFits, StatusCode};
+use crate::location::Location;
 use crate::model::{Model, ModelData, ModelError};
 use crate::resample::{Design, Resamples};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
 
 /// What is wrong with a table on disk.
 #[derive(Debug, thiserror::Error)]
@@ -127,18 +124,22 @@ impl Shard {
 
 const MANIFEST: &str = "manifest.json";
 const DATA: &str = "data.parquet";
-const PARTS: &str = "parts";
 
-fn io_error(path: &Path) -> impl Fn(io::Error) -> TableError + '_ {
-    |source| TableError::Io { file: path.display().to_string(), source }
+fn io_error(file: String) -> impl FnOnce(io::Error) -> TableError {
+    |source| TableError::Io { file, source }
 }
 
-/// Builds a table in `folder`, or what is missing of it there; `shard` does only its share.
+/// Whether the table has a file.
+fn has(place: &Location, file: &str) -> Result<bool, TableError> {
+    place.has(file).map_err(io_error(place.name_of(file)))
+}
+
+/// Builds a table in `place`, or what is missing of it there; `shard` does only its share.
 ///
-/// Refuses a folder that holds a table with other settings.
+/// Refuses a place that holds a table with other settings.
 #[allow(clippy::too_many_arguments)]
 pub fn build_on_disk(
-    folder: &Path,
+    place: &Location,
     settings: Settings,
     model: &dyn Model,
     data: &ModelData,
@@ -152,13 +153,13 @@ pub fn build_on_disk(
         return Err(TableError::Shard(shard.number, shard.of));
     }
     let manifest = Manifest::new(settings, model.layout(), data);
-    prepare(folder, &manifest, with_data.then_some(data))?;
+    prepare(place, &manifest, with_data.then_some(data))?;
     let missing: Vec<Block> = Block::all(&manifest)
         .into_iter()
         .enumerate()
         .filter(|(i, _)| shard.makes(*i))
         .map(|(_, block)| block)
-        .filter(|block| parts::read(&part(folder, *block), &manifest, *block).is_err())
+        .filter(|block| parts::read(place, &manifest, *block).is_err())
         .collect();
     let paths: usize = missing.iter().map(|block| block.jobs(&manifest).len()).sum();
     (watch.begin)(paths as u64);
@@ -181,49 +182,49 @@ pub fn build_on_disk(
             .zip(fits)
             .map(|(job, fits)| fits.map(|fits| (job, fits)).ok_or(BuildError::Cancelled))
             .collect::<Result<Vec<_>, _>>()?;
-        parts::write(&part(folder, *block), &manifest, &paths)
+        parts::write(place, &manifest, *block, &paths)
     })
 }
 
-fn part(folder: &Path, block: Block) -> PathBuf {
-    folder.join(PARTS).join(block.file_name())
-}
-
-/// Makes the folder with its manifest and data, or checks that they are there and the same.
-fn prepare(folder: &Path, manifest: &Manifest, data: Option<&ModelData>) -> Result<(), TableError> {
-    let file = folder.join(MANIFEST);
-    if file.exists() {
-        same_manifest(folder, manifest)?;
-    } else if folder.exists() {
-        refuse_foreign(folder)?;
+/// Writes manifest and data, or checks that they are there and the same.
+fn prepare(
+    place: &Location,
+    manifest: &Manifest,
+    data: Option<&ModelData>,
+) -> Result<(), TableError> {
+    let is_there = has(place, MANIFEST)?;
+    if is_there {
+        same_manifest(place, manifest)?;
+    } else if place.exists().map_err(io_error(place.to_string()))? {
+        refuse_foreign(place)?;
     }
-    let parts = folder.join(PARTS);
-    fs::create_dir_all(&parts).map_err(io_error(&parts))?;
-    remove_leftovers(folder);
-    remove_leftovers(&parts);
-    if let Some(data) = data.filter(|_| !folder.join(DATA).exists()) {
+    if let Some(folder) = place.folder() {
+        remove_leftovers(folder);
+        remove_leftovers(&folder.join(PARTS));
+    }
+    let write = |file: &str, content: io::Result<Vec<u8>>| {
+        content
+            .and_then(|content| place.write(file, content))
+            .map_err(io_error(place.name_of(file)))
+    };
+    if let Some(data) = data
+        && !has(place, DATA)?
+    {
         let dataset = Dataset::from_columns(data.column_names(), data.columns())?;
-        write_parquet(&dataset, &folder.join(DATA))?;
+        write(DATA, dataset_bytes(&dataset))?;
     }
-    if file.exists() {
-        return Ok(());
+    if !is_there {
+        write(MANIFEST, serde_json::to_vec_pretty(manifest).map_err(io::Error::from))?;
     }
-    let text = serde_json::to_string_pretty(manifest)
-        .map_err(|e| TableError::Io { file: file.display().to_string(), source: e.into() })?;
-    replace_file(&file, |mut f| f.write_all(text.as_bytes()).map(|()| f)).map_err(io_error(&file))
+    Ok(())
 }
 
 /// A folder without a manifest may be a table whose builder has just begun, or was killed then. One
 /// with anything else in it is somebody's.
-fn refuse_foreign(folder: &Path) -> Result<(), TableError> {
-    for entry in fs::read_dir(folder).map_err(io_error(folder))? {
-        let name = entry.map_err(io_error(folder))?.file_name();
-        let name = name.to_string_lossy();
+fn refuse_foreign(place: &Location) -> Result<(), TableError> {
+    for name in place.names().map_err(io_error(place.to_string()))? {
         if name != PARTS && name != DATA && name != MANIFEST && !name.ends_with(".tmp") {
-            return Err(TableError::Foreign {
-                folder: folder.display().to_string(),
-                file: name.into_owned(),
-            });
+            return Err(TableError::Foreign { folder: place.to_string(), file: name });
         }
     }
     Ok(())
@@ -231,54 +232,60 @@ fn refuse_foreign(folder: &Path) -> Result<(), TableError> {
 
 /// Makes the folder of a table with these settings, or checks that it is one, before any fit.
 pub fn claim(
-    folder: &Path,
+    place: &Location,
     settings: &Settings,
     model: &dyn Model,
     data: &ModelData,
     with_data: bool,
 ) -> Result<(), TableError> {
     let manifest = Manifest::new(settings.clone(), model.layout(), data);
-    prepare(folder, &manifest, with_data.then_some(data))
+    prepare(place, &manifest, with_data.then_some(data))
 }
 
-/// Makes the folder of a table with these settings, or checks that it is one, and says of each part whether
+/// Makes the place of a table with these settings, or checks that it is one, and says of each part whether
 /// it is there, in the order in which shards take them: shard `i/n` takes parts `i`, `i + n`, ….
 pub fn survey(
-    folder: &Path,
+    place: &Location,
     settings: Settings,
     model: &dyn Model,
     data: &ModelData,
     with_data: bool,
 ) -> Result<Vec<bool>, TableError> {
     let manifest = Manifest::new(settings, model.layout(), data);
-    prepare(folder, &manifest, with_data.then_some(data))?;
-    let there = |block: Block| parts::read(&part(folder, block), &manifest, block).is_ok();
+    prepare(place, &manifest, with_data.then_some(data))?;
+    let there = |block: Block| parts::read(place, &manifest, block).is_ok();
     Ok(Block::all(&manifest).into_par_iter().map(there).collect())
 }
 
-fn same_manifest(folder: &Path, manifest: &Manifest) -> Result<(), TableError> {
-    match read_manifest(folder)?.difference(manifest) {
+fn same_manifest(place: &Location, manifest: &Manifest) -> Result<(), TableError> {
+    match read_manifest(place)?.difference(manifest) {
         None => Ok(()),
         Some((field, theirs, ours)) => {
-            Err(TableError::Different { folder: folder.display().to_string(), field, theirs, ours })
+            Err(TableError::Different { folder: place.to_string(), field, theirs, ours })
         }
     }
 }
 
-fn read_manifest(folder: &Path) -> Result<Manifest, TableError> {
-    let name = folder.display().to_string();
-    let file = folder.join(MANIFEST);
-    let text = fs::read_to_string(&file).map_err(|_| TableError::NotATable {
-        folder: name.clone(),
-        why: if folder.exists() {
-            format!("it has no readable {MANIFEST}")
-        } else {
-            "there is no such folder".to_owned()
-        },
-    })?;
-    let damaged = |what: String| TableError::Damaged { file: file.display().to_string(), what };
+pub(super) fn read_manifest(place: &Location) -> Result<Manifest, TableError> {
+    let name = place.to_string();
+    let content = match place.read(MANIFEST) {
+        Ok(content) => content,
+        // A store says in its own words why it cannot be reached; a folder is there or not.
+        Err(source) if place.folder().is_none() && source.kind() != io::ErrorKind::NotFound => {
+            return Err(TableError::Io { file: place.name_of(MANIFEST), source });
+        }
+        Err(_) => {
+            let why = match place.exists() {
+                Ok(true) => format!("it has no readable {MANIFEST}"),
+                _ if place.folder().is_some() => "there is no such folder".to_owned(),
+                _ => "nothing is there".to_owned(),
+            };
+            return Err(TableError::NotATable { folder: name, why });
+        }
+    };
+    let damaged = |what: String| TableError::Damaged { file: place.name_of(MANIFEST), what };
     let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+        serde_json::from_slice(&content).map_err(|e| damaged(e.to_string()))?;
     let found =
         value["schema"].as_u64().ok_or_else(|| damaged("it has no schema number".into()))?;
     if found > u64::from(SCHEMA) {
@@ -294,9 +301,9 @@ fn read_manifest(folder: &Path) -> Result<Manifest, TableError> {
 
 /// Writes a table that is in memory. A part whose paths it does not all have is left out, to be built
 /// later.
-pub fn save(table: &TvbTable, folder: &Path) -> Result<(), TableError> {
+pub fn save(table: &TvbTable, place: &Location) -> Result<(), TableError> {
     let manifest = table.manifest();
-    prepare(folder, manifest, table.data())?;
+    prepare(place, manifest, table.data())?;
     for block in Block::all(manifest) {
         let paths: Option<Vec<(Job, _)>> = block
             .jobs(manifest)
@@ -304,36 +311,43 @@ pub fn save(table: &TvbTable, folder: &Path) -> Result<(), TableError> {
             .map(|job| table.path(job).map(|fits| (job, fits.clone())))
             .collect();
         if let Some(paths) = paths {
-            parts::write(&part(folder, block), manifest, &paths)?;
+            parts::write(place, manifest, block, &paths)?;
         }
     }
     Ok(())
 }
 
 /// Opens a table, complete or not. Parts that are not there are left out; a damaged one is an error.
-pub fn open(folder: &Path) -> Result<TvbTable, TableError> {
-    let manifest = read_manifest(folder)?;
-    let blocks: Vec<Block> =
-        Block::all(&manifest).into_iter().filter(|b| part(folder, *b).exists()).collect();
-    let read: Vec<_> = blocks
+pub fn open(place: &Location) -> Result<TvbTable, TableError> {
+    let manifest = read_manifest(place)?;
+    let read: Vec<_> = Block::all(&manifest)
         .par_iter()
-        .map(|block| parts::read(&part(folder, *block), &manifest, *block))
+        .map(|block| if_there(parts::read(place, &manifest, *block)))
         .collect::<Result<_, _>>()?;
-    let paths = read.into_iter().flatten().collect();
-    let data = read_data(folder, &manifest)?;
+    let paths = read.into_iter().flatten().flatten().collect();
+    let data = read_data(place, &manifest)?;
     Ok(TvbTable::new(manifest, paths, data))
 }
 
-fn read_data(folder: &Path, manifest: &Manifest) -> Result<Option<ModelData>, TableError> {
-    let file = folder.join(DATA);
-    if !file.exists() {
-        return Ok(None);
+/// `None` for a file that is not there.
+pub(super) fn if_there<T>(read: Result<T, TableError>) -> Result<Option<T>, TableError> {
+    match read {
+        Err(TableError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
     }
-    let dataset = read_path(&file, &ReadOptions::default())?.into_dataset()?;
-    let data = ModelData::from_dataset(&manifest.model, dataset)?;
-    if super::manifest::hash_data(&data) != manifest.data_hash {
+}
+
+pub(super) fn read_data(
+    place: &Location,
+    manifest: &Manifest,
+) -> Result<Option<ModelData>, TableError> {
+    let file = place.name_of(DATA);
+    let content = place.read(DATA).map_err(io_error(file.clone()));
+    let Some(content) = if_there(content)? else { return Ok(None) };
+    let data = ModelData::from_dataset(&manifest.model, read_dataset_in(content, &file)?)?;
+    if super::hash_data(&data) != manifest.data_hash {
         return Err(TableError::Damaged {
-            file: file.display().to_string(),
+            file,
             what: "the data are not those the table was built from".to_owned(),
         });
     }
@@ -342,23 +356,23 @@ fn read_data(folder: &Path, manifest: &Manifest) -> Result<Option<ModelData>, Ta
 
 /// Adds the parts of `sources` to `target`, which is made when it does not exist. Returns the
 /// number of parts added.
-pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<usize, TableError> {
+pub fn merge(target: &Location, sources: &[Location]) -> Result<usize, TableError> {
     let mut added = 0;
     for source in sources {
         let manifest = read_manifest(source)?;
-        let data = match target.join(DATA).exists() {
+        let data = match has(target, DATA)? {
             true => None,
             false => read_data(source, &manifest)?,
         };
         prepare(target, &manifest, data.as_ref())?;
         for block in Block::all(&manifest) {
-            let (from, to) = (part(source, block), part(target, block));
-            if !from.exists() || parts::read(&to, &manifest, block).is_ok() {
+            if parts::read(target, &manifest, block).is_ok() {
                 continue;
             }
-            let paths = parts::read(&from, &manifest, block)?;
-            parts::write(&to, &manifest, &paths)?;
-            added += 1;
+            if let Some(paths) = if_there(parts::read(source, &manifest, block))? {
+                parts::write(target, &manifest, block, &paths)?;
+                added += 1;
+            }
         }
     }
     Ok(added)
@@ -397,26 +411,20 @@ impl TableInfo {
 /// Reads a part that may be replaced while it is read, as when it is made anew on another machine: what is
 /// damaged is read once more.
 fn read_settled(
-    file: &Path,
+    place: &Location,
     manifest: &Manifest,
     block: Block,
-) -> Result<Vec<(Job, PathFits)>, TableError> {
-    match parts::read(file, manifest, block) {
-        Err(error) if !is_missing(&error) => parts::read(file, manifest, block),
-        other => other,
-    }
-}
-
-fn is_missing(error: &TableError) -> bool {
-    matches!(error, TableError::Data(error) if error.is_missing_file())
+) -> Result<Option<Vec<(Job, PathFits)>>, TableError> {
+    let read = || if_there(parts::read(place, manifest, block));
+    read().or_else(|_| read())
 }
 
 /// Looks at a table without refusing one that is incomplete or partly damaged. Builders may be at work:
 /// a part that is being written is missing, not damaged.
-pub fn info(folder: &Path) -> Result<TableInfo, TableError> {
-    let manifest = read_manifest(folder)?;
+pub fn info(place: &Location) -> Result<TableInfo, TableError> {
+    let manifest = read_manifest(place)?;
     let mut info = TableInfo {
-        has_data: folder.join(DATA).exists(),
+        has_data: has(place, DATA)?,
         paths: (0, jobs(&manifest).len()),
         missing: BTreeMap::new(),
         damaged: Vec::new(),
@@ -427,10 +435,9 @@ pub fn info(folder: &Path) -> Result<TableInfo, TableError> {
         manifest,
     };
     for block in Block::all(&info.manifest) {
-        let file = part(folder, block);
         info.n_parts += 1;
-        match read_settled(&file, &info.manifest, block) {
-            Ok(paths) => {
+        match read_settled(place, &info.manifest, block) {
+            Ok(Some(paths)) => {
                 info.paths.0 += paths.len();
                 for (_, fits) in &paths {
                     info.sweeps += fits.sweeps.iter().map(|&s| u64::from(s)).sum::<u64>();
@@ -443,11 +450,9 @@ pub fn info(folder: &Path) -> Result<TableInfo, TableError> {
                     }
                 }
             }
-            Err(error) => {
+            absent => {
                 info.missing_parts.push(info.n_parts - 1);
-                if !is_missing(&error) {
-                    info.damaged.push(error.to_string());
-                }
+                info.damaged.extend(absent.err().map(|error| error.to_string()));
                 let replicates = block.jobs(&info.manifest).into_iter().map(|job| job.replicate);
                 info.missing.entry(block.design).or_default().extend(replicates);
             }

@@ -4,10 +4,11 @@ use crate::fit::{PathOptions, Start};
 use crate::hash::hex;
 use crate::model::{ModelData, ModelSpec};
 use crate::posterior::Layout;
-use crate::resample::Design;
+use crate::resample::{Design, Subsets};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::ops::Range;
 
 /// The newest version of the files' meaning; raised when an older reader would misread them.
 pub(super) const SCHEMA: u32 = 2;
@@ -48,16 +49,6 @@ pub struct Replicates {
     pub split: u32,
 }
 
-impl Replicates {
-    /// The number for a design.
-    pub fn of(&self, design: Design) -> u32 {
-        match design {
-            Design::Full => self.full,
-            Design::Split => self.split,
-        }
-    }
-}
-
 /// What a user chooses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -73,6 +64,9 @@ pub struct Settings {
     pub bootstraps: u32,
     /// Fresh splits at every ω.
     pub fresh_splits: bool,
+    /// The subsets that bootstraps of all units are drawn from, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subsets: Option<Subsets>,
     /// Hash of the user's own resamples, if any.
     pub resamples: Option<String>,
     /// Seed of everything random.
@@ -83,6 +77,28 @@ pub struct Settings {
     pub path: PathOptions,
     /// Intervals of means as t quantile times posterior standard deviation, as in the paper's code.
     pub published_intervals: bool,
+}
+
+impl Settings {
+    /// Bootstraps of a design.
+    pub fn bootstraps_of(&self, design: Design) -> u32 {
+        match design {
+            Design::Full => self.replicates.full,
+            Design::Split => self.replicates.split,
+            Design::Subset => 0,
+        }
+    }
+
+    /// The replicates of a design. The full data themselves are always there; a half sample only with its
+    /// bootstraps.
+    pub(super) fn numbers(&self, design: Design) -> Range<u32> {
+        match design {
+            Design::Full => 0..self.replicates.full + 1,
+            Design::Split if self.replicates.split == 0 => 0..0,
+            Design::Split => 0..self.replicates.split + 1,
+            Design::Subset => 1..self.subsets.map_or(0, |subsets| subsets.count) + 1,
+        }
+    }
 }
 
 /// What a table records about itself; two tables with equal manifests hold the same numbers.

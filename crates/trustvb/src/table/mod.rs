@@ -7,7 +7,11 @@
 
 mod build;
 #[cfg(feature = "parquet")]
+mod diff;
+#[cfg(feature = "parquet")]
 mod disk;
+#[cfg(feature = "parquet")]
+mod estimate;
 mod manifest;
 #[cfg(feature = "parquet")]
 mod parts;
@@ -15,11 +19,17 @@ mod plan;
 
 pub use build::{BuildError, Watch, build};
 #[cfg(feature = "parquet")]
+pub use diff::{TableDiff, diff};
+#[cfg(feature = "parquet")]
 pub use disk::{
     Shard, TableError, TableInfo, build_on_disk, claim, info, merge, open, save, survey,
 };
 #[cfg(feature = "parquet")]
+pub use estimate::{Estimate, estimate};
+#[cfg(feature = "parquet")]
 pub(crate) use manifest::first_difference;
+#[cfg(feature = "parquet")]
+use manifest::hash_data;
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
 pub use plan::{Plan, PlanError, STARTS, TABLE_TOLERANCE};
 
@@ -82,9 +92,32 @@ impl TvbTable {
     }
 
     /// The bootstraps of a design that the table has.
-    pub fn bootstraps(&self, design: Design) -> impl Iterator<Item = &PathFits> {
+    pub fn bootstraps(&self, design: Design) -> impl Iterator<Item = (&Job, &PathFits)> {
         let from = Job { design, replicate: 1 };
-        self.paths.range(from..).take_while(move |(job, _)| job.design == design).map(|(_, f)| f)
+        self.paths.range(from..).take_while(move |(job, _)| job.design == design)
+    }
+
+    /// The fit that a bootstrap is checked against: replicate 0 of its design, or its subset.
+    pub fn checked_against(&self, bootstrap: Job) -> Job {
+        match self.manifest.subsets {
+            Some(subsets) if bootstrap.design == Design::Full => {
+                let replicate = subsets.of_bootstrap(bootstrap.replicate);
+                Job { design: Design::Subset, replicate }
+            }
+            _ => Job { replicate: 0, ..bootstrap },
+        }
+    }
+
+    /// The fits that bootstraps of a design are checked against, as far as they are there.
+    pub fn checked_jobs(&self, design: Design) -> Vec<Job> {
+        let bootstraps = match self.manifest.subsets {
+            Some(subsets) => subsets.count,
+            None => 1,
+        };
+        (1..=bootstraps)
+            .map(|replicate| self.checked_against(Job { design, replicate }))
+            .filter(|job| self.paths.contains_key(job))
+            .collect()
     }
 
     /// Posterior parameters at grid point `i` of a path; `None` when that fit is degenerate.

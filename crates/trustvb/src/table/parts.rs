@@ -3,10 +3,13 @@
 use super::Manifest;
 use super::disk::TableError;
 use crate::backend::Job;
-use crate::data::{ColumnValues, DataError, read_table, write_table};
+use crate::data::{ColumnValues, DataError, read_table_in, table_bytes};
 use crate::fit::{PathFits, StatusCode};
+use crate::location::Location;
 use crate::resample::Design;
-use std::path::Path;
+
+/// The folder of parts.
+pub(super) const PARTS: &str = "parts";
 
 /// Columns before the posterior's parameters.
 const FIXED: [&str; 5] = ["replicate", "omega", "status", "sweeps", "bound"];
@@ -32,20 +35,23 @@ impl Block {
     }
 
     pub(super) fn jobs(&self, manifest: &Manifest) -> Vec<Job> {
-        let first = self.number * manifest.block;
-        let last = (first + manifest.block - 1).min(manifest.replicates.of(self.design));
-        (first..=last).map(|replicate| Job { design: self.design, replicate }).collect()
+        let (numbers, first) = (manifest.numbers(self.design), self.number * manifest.block);
+        (first.max(numbers.start)..(first + manifest.block).min(numbers.end))
+            .map(|replicate| Job { design: self.design, replicate })
+            .collect()
     }
 
-    pub(super) fn file_name(&self) -> String {
-        format!("{}-{:05}.parquet", self.design.name(), self.number)
+    /// Its file in the table.
+    pub(super) fn file(&self) -> String {
+        format!("{PARTS}/{}-{:05}.parquet", self.design.name(), self.number)
     }
 }
 
 /// Writes the paths of a block.
 pub(super) fn write(
-    path: &Path,
+    place: &Location,
     manifest: &Manifest,
+    block: Block,
     paths: &[(Job, PathFits)],
 ) -> Result<(), TableError> {
     let (mut replicates, mut omegas, mut status) = (Vec::new(), Vec::new(), Vec::new());
@@ -75,22 +81,26 @@ pub(super) fn write(
     for (name, values) in names.iter().zip(&parameters) {
         columns.push((name, ColumnValues::Doubles(values)));
     }
-    Ok(write_table(&columns, path)?)
+    let file = block.file();
+    table_bytes(&columns)
+        .and_then(|content| place.write(&file, content))
+        .map_err(|source| TableError::Io { file: place.name_of(&file), source })
 }
 
 /// Reads the paths of a block and checks that they are the ones it should hold.
 pub(super) fn read(
-    path: &Path,
+    place: &Location,
     manifest: &Manifest,
     block: Block,
 ) -> Result<Vec<(Job, PathFits)>, TableError> {
+    let file = place.name_of(&block.file());
+    let content = place
+        .read(&block.file())
+        .map_err(|source| TableError::Io { file: file.clone(), source })?;
     let mut names: Vec<String> = FIXED.iter().map(|&s| s.to_owned()).collect();
     names.extend(manifest.layout.parameter_names());
-    let damaged = |what: &str| TableError::Damaged {
-        file: path.display().to_string(),
-        what: what.to_owned(),
-    };
-    let columns = read_table(path, &names).map_err(|error| match error {
+    let damaged = |what: &str| TableError::Damaged { file: file.clone(), what: what.to_owned() };
+    let columns = read_table_in(content, &file, &names).map_err(|error| match error {
         DataError::Corrupt { reason, .. } => damaged(&reason),
         other => other.into(),
     })?;

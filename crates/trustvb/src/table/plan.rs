@@ -3,7 +3,7 @@
 use super::{OmegaGrid, Replicates, Settings};
 use crate::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
 use crate::model::ModelSpec;
-use crate::resample::{Design, GivenResamples, Resamples};
+use crate::resample::{Design, GivenResamples, Resamples, Subsets};
 
 /// Wishes that become [`Settings`] and [`Resamples`]; the same for every way of asking.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Plan {
     pub bootstraps: u32,
     /// A new split and new bootstraps at every ω.
     pub fresh_splits: bool,
+    /// Draw bootstraps of all units from subsets.
+    pub subsets: Option<Subsets>,
     /// The user's own resamples.
     pub given: Option<GivenResamples>,
     /// How components are numbered.
@@ -39,6 +41,9 @@ pub struct Plan {
 /// The relative change at which fits of a table have converged, unless the user says otherwise.
 pub const TABLE_TOLERANCE: f64 = 1e-8;
 
+/// Units that a subset must have.
+const SMALLEST_SUBSET: u32 = 200;
+
 /// Starts of the full-data fit, unless the user says otherwise.
 pub const STARTS: usize = 10;
 
@@ -52,6 +57,7 @@ impl Plan {
             omega_min: 1e-3,
             bootstraps: 500,
             fresh_splits: false,
+            subsets: None,
             given: None,
             matching: None,
             restarts: None,
@@ -69,6 +75,17 @@ impl Plan {
     pub fn settings(self, model: ModelSpec) -> Result<(Settings, Resamples), PlanError> {
         if self.fresh_splits && self.given.is_some() {
             return Err(PlanError::FreshAndGiven);
+        }
+        if let Some(subsets) = self.subsets {
+            if self.given.is_some() {
+                return Err(PlanError::SubsetsAndGiven);
+            }
+            if self.designs.contains(&Design::Split) {
+                return Err(PlanError::SubsetsAndSplits);
+            }
+            if subsets.count == 0 || subsets.size < SMALLEST_SUBSET {
+                return Err(PlanError::SmallSubsets { size: subsets.size, count: subsets.count });
+            }
         }
         let needed = |design: Design| -> u32 {
             if !self.designs.contains(&design) {
@@ -118,13 +135,15 @@ impl Plan {
             replicates,
             bootstraps: self.bootstraps,
             fresh_splits: self.fresh_splits,
+            subsets: self.subsets.filter(|_| replicates.full > 0),
             resamples: self.given.as_ref().map(GivenResamples::hash),
             seed: self.seed,
             start: self.start,
             path,
             published_intervals: self.published,
         };
-        Ok((settings, Resamples::new(self.seed, self.fresh_splits, self.given)))
+        let resamples = Resamples::new(self.seed, self.fresh_splits, self.given);
+        Ok((settings, resamples.with_subsets(self.subsets)))
     }
 }
 
@@ -134,6 +153,26 @@ pub enum PlanError {
     /// Fresh splits and given ones.
     #[error("--fresh-splits draws new splits, so it cannot go with --resamples")]
     FreshAndGiven,
+    /// Little bootstraps and given ones.
+    #[error("--subsets draws its own bootstraps, so it cannot go with --resamples")]
+    SubsetsAndGiven,
+    /// Little bootstraps of half samples.
+    #[error(
+        "--subsets draws bootstraps of all units, and tvb needs those of half samples; choose other methods, such as \
+         --method vb,anchored,analytic"
+    )]
+    SubsetsAndSplits,
+    /// Too few units for it.
+    #[error(
+        "--subsets {count}: subsets would have {size} units (the number of units to the power 0.7), and at least \
+         {SMALLEST_SUBSET} are needed; with so few units leave --subsets out, bootstraps of all of them are quick"
+    )]
+    SmallSubsets {
+        /// Units in a subset.
+        size: u32,
+        /// Subsets.
+        count: u32,
+    },
     /// A grid from 1 to 1.
     #[error("--omega-min 1 leaves no room for a grid; give a smaller fraction, such as 0.001")]
     NoRoom,

@@ -6,7 +6,7 @@ use trustvb::data::Dataset;
 use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::model::{BmlrPrior, GmmPrior, ModelData, ModelSpec, Noise, Update};
-use trustvb::resample::{GivenResamples, Resamples};
+use trustvb::resample::{GivenResamples, Resamples, Subsets};
 use trustvb::table::{OmegaGrid, Replicates, Settings, TvbTable, Watch, build};
 
 /// Draws behind a law without an exact form.
@@ -52,6 +52,7 @@ impl Case {
             replicates: Replicates::default(),
             bootstraps: 500,
             fresh_splits: false,
+            subsets: None,
             resamples: None,
             seed: 1,
             start: Start::KMeans { restarts: 5, seed: 1 },
@@ -74,6 +75,12 @@ impl Case {
         self
     }
 
+    /// Bootstraps of all units are drawn from so many subsets of the usual size.
+    pub(crate) fn subsets(mut self, count: u32) -> Case {
+        self.settings.subsets = Some(Subsets::of(self.data.n_units(), count));
+        self
+    }
+
     pub(crate) fn seed(mut self, seed: u64) -> Case {
         self.settings.seed = seed;
         self
@@ -81,6 +88,7 @@ impl Case {
 
     pub(crate) fn resamples(&self) -> Resamples {
         Resamples::new(self.settings.seed, self.settings.fresh_splits, self.given.clone())
+            .with_subsets(self.settings.subsets)
     }
 
     pub(crate) fn build(&self) -> TvbTable {

@@ -11,6 +11,7 @@ use super::{study, table};
 use crate::args::{JobArgs, SlurmArgs, SlurmCommand, SlurmStudyArgs, SlurmTableArgs};
 use crate::args::{WantedStudyArgs, WantedTableArgs};
 use crate::failure::Failure;
+use crate::input;
 use crate::output::write_text;
 use clap::{Args, Command};
 use script::Scripts;
@@ -57,7 +58,7 @@ struct Work<'a> {
 
 fn run_table(args: &SlurmTableArgs) -> Result<(), Failure> {
     let wanted = &args.wanted;
-    if wanted.data.as_deref() == Some(Path::new("-")) {
+    if wanted.content.data.as_deref() == Some(Path::new("-")) {
         return Err(Failure::Usage(
             "-: tasks cannot read this standard input; write the data to a file that all nodes see"
                 .to_owned(),
@@ -69,10 +70,11 @@ fn run_table(args: &SlurmTableArgs) -> Result<(), Failure> {
     let Words { positional, options } =
         given(&WantedTableArgs::augment_args(Command::new("table")), &matches)?;
     let again = given(&SlurmTableArgs::augment_args(Command::new("table")), &matches)?;
-    let table::Wanted { problem, settings, .. } = table::wanted(wanted, false)?;
+    let table::Wanted { problem, settings, .. } = table::wanted(&wanted.content, false)?;
     let (model, data) = (problem.model.as_ref(), &problem.data);
-    trustvb::table::claim(folder, &settings, model, data, !wanted.without_data)?;
-    let info = trustvb::table::info(folder)?;
+    let place = input::place(folder)?;
+    trustvb::table::claim(&place, &settings, model, data, !wanted.without_data)?;
+    let info = trustvb::table::info(&place)?;
     let name = operand(&plain(folder.as_os_str())?);
     arrange(
         &args.job,

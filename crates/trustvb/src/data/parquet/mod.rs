@@ -4,10 +4,10 @@ mod column;
 mod read;
 mod write;
 
-pub(crate) use read::read_table;
 pub(super) use read::{ParquetRows, read_parquet};
+pub(crate) use read::{read_dataset_in, read_table, read_table_in};
 pub use write::write_parquet;
-pub(crate) use write::{ColumnValues, write_table};
+pub(crate) use write::{ColumnValues, dataset_bytes, table_bytes, write_table};
 
 #[cfg(test)]
 mod tests;

@@ -5,12 +5,13 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use bytes::Bytes;
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 
 use super::column::{BATCH, ColumnBuilder, column_kind, corrupt};
-use crate::data::dataset::check_size;
+use crate::data::dataset::{Dataset, check_size};
 use crate::data::error::DataError;
 use crate::data::frame::{Frame, RowNumbers};
 use crate::data::missing::{BadCell, MissingCells, RowUnit};
@@ -18,8 +19,8 @@ use crate::data::read::ReadOptions;
 use crate::data::select::select;
 
 /// Reads the wanted columns of an open Parquet file; `name` stands for it in messages.
-pub(in crate::data) fn read_parquet(
-    file: File,
+pub(in crate::data) fn read_parquet<R: ChunkReader + 'static>(
+    file: R,
     name: &str,
     options: &ReadOptions<'_>,
 ) -> Result<Frame, DataError> {
@@ -40,10 +41,21 @@ fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, DataError>) -> Result
 /// Reads columns of doubles and 32-bit integers (both given as doubles, NaN allowed), which must
 /// all be there, in the order of `names`.
 pub(crate) fn read_table(path: &Path, names: &[String]) -> Result<Vec<Vec<f64>>, DataError> {
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|source| DataError::Read { file: name.clone(), source })?;
+    let file = path.display().to_string();
+    match std::fs::read(path) {
+        Ok(content) => read_table_in(content, &file, names),
+        Err(source) => Err(DataError::Read { file, source }),
+    }
+}
+
+/// As [`read_table`], for a file's content; `file` stands for it in messages.
+pub(crate) fn read_table_in(
+    content: Vec<u8>,
+    file: &str,
+    names: &[String],
+) -> Result<Vec<Vec<f64>>, DataError> {
     let read = || -> Result<Vec<Vec<f64>>, ParquetError> {
-        let reader = SerializedFileReader::new(file)?;
+        let reader = SerializedFileReader::new(Bytes::from(content))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let mut columns = vec![Vec::new(); names.len()];
         for index in 0..reader.num_row_groups() {
@@ -73,13 +85,18 @@ pub(crate) fn read_table(path: &Path, names: &[String]) -> Result<Vec<Vec<f64>>,
     };
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(ParquetError::General("its pages contradict its footer".into())))
-        .map_err(|error| corrupt(&name, error))
+        .map_err(|error| corrupt(file, error))
+}
+
+/// Reads a whole data set from a file's content; `file` stands for it in messages.
+pub(crate) fn read_dataset_in(content: Vec<u8>, file: &str) -> Result<Dataset, DataError> {
+    read_parquet(Bytes::from(content), file, &ReadOptions::default())?.into_dataset()
 }
 
 /// An open Parquet file, to be read in pieces.
-pub(in crate::data) struct ParquetRows<'a> {
+pub(in crate::data) struct ParquetRows<'a, R: ChunkReader + 'static = File> {
     name: String,
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<R>,
     /// Columns in the file, wanted or not.
     n_columns: usize,
     columns: Vec<ColumnBuilder>,
@@ -105,21 +122,21 @@ struct OpenGroup {
     n_read: usize,
 }
 
-impl<'a> ParquetRows<'a> {
+impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
     /// Reads the footer and finds the wanted columns; `name` stands for the file in messages.
     pub(in crate::data) fn open(
-        file: File,
+        file: R,
         name: &str,
         options: &ReadOptions<'a>,
-    ) -> Result<ParquetRows<'a>, DataError> {
+    ) -> Result<ParquetRows<'a, R>, DataError> {
         guarded(name, || ParquetRows::open_checked(file, name, options))
     }
 
     fn open_checked(
-        file: File,
+        file: R,
         name: &str,
         options: &ReadOptions<'a>,
-    ) -> Result<ParquetRows<'a>, DataError> {
+    ) -> Result<ParquetRows<'a, R>, DataError> {
         let reader = SerializedFileReader::new(file).map_err(|error| corrupt(name, error))?;
         let metadata = reader.metadata();
         let schema = metadata.file_metadata().schema_descr();

@@ -1,7 +1,6 @@
 //! Writes columns as Parquet so that a reader sees the whole file or none of it.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,13 +43,32 @@ impl ColumnValues<'_> {
 
 /// Writes a data set's columns as doubles; see `write_table`.
 pub fn write_parquet(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
-    let columns: Vec<(&str, ColumnValues<'_>)> = dataset
-        .names()
-        .iter()
-        .enumerate()
-        .map(|(j, name)| (name.as_str(), ColumnValues::Doubles(dataset.column(j))))
-        .collect();
-    write_table(&columns, path)
+    write_table(&columns_of(dataset), path)
+}
+
+/// The Parquet file of a data set's columns, in memory.
+pub(crate) fn dataset_bytes(dataset: &Dataset) -> io::Result<Vec<u8>> {
+    table_bytes(&columns_of(dataset))
+}
+
+fn columns_of(dataset: &Dataset) -> Vec<(&str, ColumnValues<'_>)> {
+    let values = (0..dataset.names().len()).map(|j| ColumnValues::Doubles(dataset.column(j)));
+    dataset.names().iter().map(String::as_str).zip(values).collect()
+}
+
+/// The Parquet file of named columns of equal length, in memory.
+pub(crate) fn table_bytes(columns: &[(&str, ColumnValues<'_>)]) -> io::Result<Vec<u8>> {
+    write_columns(columns, Vec::new()).map_err(to_io)
+}
+
+fn to_io(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(inner) => *inner,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    }
 }
 
 /// Writes named columns of equal length (zstd) under a temporary name beside `path`, syncs, and
@@ -59,19 +77,14 @@ pub(crate) fn write_table(
     columns: &[(&str, ColumnValues<'_>)],
     path: &Path,
 ) -> Result<(), DataError> {
-    replace_file(path, |file| {
-        write_columns(columns, file).map_err(|error| match error {
-            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-                Ok(inner) => *inner,
-                Err(inner) => io::Error::other(inner),
-            },
-            other => io::Error::other(other),
-        })
-    })
-    .map_err(|source| DataError::Write { file: path.display().to_string(), source })
+    replace_file(path, |file| write_columns(columns, file).map_err(to_io))
+        .map_err(|source| DataError::Write { file: path.display().to_string(), source })
 }
 
-fn write_columns(columns: &[(&str, ColumnValues<'_>)], file: File) -> Result<File, ParquetError> {
+fn write_columns<W: Write + Send>(
+    columns: &[(&str, ColumnValues<'_>)],
+    file: W,
+) -> Result<W, ParquetError> {
     let mut fields = Vec::with_capacity(columns.len());
     let mut properties = WriterProperties::builder()
         .set_dictionary_enabled(false)

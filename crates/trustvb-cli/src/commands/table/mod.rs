@@ -1,7 +1,10 @@
-//! `trustvb table build | info | merge`: tables on disk.
+//! `trustvb table build | info | merge | plan | diff`: tables that are kept.
+
+mod diff;
+mod plan;
 
 use crate::args::{
-    BuildArgs, Format, InfoArgs, MergeArgs, TableArgs, TableCommand, WantedTableArgs,
+    BuildArgs, Format, InfoArgs, MergeArgs, TableArgs, TableCommand, TableContentArgs,
 };
 use crate::failure::Failure;
 use crate::input::Problem;
@@ -9,8 +12,6 @@ use crate::output::{check, json_text, significant, table, write};
 use crate::{input, progress};
 use serde_json::json;
 use trustvb::backend::Cpu;
-use trustvb::calibrate::Method;
-use trustvb::data::DataError;
 use trustvb::resample::Resamples;
 use trustvb::table::{
     BuildError, Settings, Shard, TableError, TableInfo, Watch, build_on_disk, info, merge,
@@ -21,6 +22,8 @@ pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
         TableCommand::Build(args) => run_build(args),
         TableCommand::Info(args) => run_info(args),
         TableCommand::Merge(args) => run_merge(args),
+        TableCommand::Plan(args) => plan::run(args),
+        TableCommand::Diff(args) => diff::run(args),
     }
 }
 
@@ -32,10 +35,9 @@ pub(crate) struct Wanted {
 }
 
 /// Reads and checks everything that a table needs.
-pub(crate) fn wanted(args: &WantedTableArgs, quiet: bool) -> Result<Wanted, Failure> {
+pub(crate) fn wanted(args: &TableContentArgs, quiet: bool) -> Result<Wanted, Failure> {
     let problem = input::problem(args.data.as_deref(), &args.model, args.grid.published, quiet)?;
-    let usual = Method::usual(args.grid.published);
-    let methods = input::methods(&args.method, usual)?;
+    let methods = input::methods(&args.method, input::usual_methods(&args.grid))?;
     let built_in = args.data.is_none();
     let (settings, resamples) =
         input::settings(&args.grid, &args.iteration, &problem, &methods, built_in)?;
@@ -44,8 +46,8 @@ pub(crate) fn wanted(args: &WantedTableArgs, quiet: bool) -> Result<Wanted, Fail
 
 fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     let shard = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
-    let Wanted { problem, settings, resamples } = wanted(&args.wanted, args.quiet)?;
-    let folder = &args.wanted.output;
+    let Wanted { problem, settings, resamples } = wanted(&args.wanted.content, args.quiet)?;
+    let place = input::place(&args.wanted.output)?;
     let bar = progress::bar("fitting resamples", args.quiet);
     let watch = Watch {
         cancel: progress::interruption(),
@@ -53,7 +55,7 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
         done: &|| bar.inc(1),
     };
     let built = build_on_disk(
-        folder,
+        &place,
         settings,
         problem.model.as_ref(),
         &problem.data,
@@ -66,12 +68,10 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     match built {
         Err(TableError::Build(BuildError::Cancelled)) => Err(Failure::Run(format!(
-            "interrupted; what is done is in {}, and the same command goes on from there",
-            folder.display()
+            "interrupted; what is done is in {place}, and the same command goes on from there"
         ))),
-        Err(error @ TableError::Data(DataError::Write { .. })) => Err(Failure::Run(format!(
-            "{error}; what is done stays in {}, and the same command goes on from there",
-            folder.display()
+        Err(error @ TableError::Io { .. }) => Err(Failure::Run(format!(
+            "{error}; what is done stays in {place}, and the same command goes on from there"
         ))),
         other => Ok(other?),
     }
@@ -94,16 +94,19 @@ pub(crate) fn shard(text: &str) -> Result<Shard, Failure> {
 }
 
 fn run_merge(args: &MergeArgs) -> Result<(), Failure> {
-    let added = merge(&args.output, &args.sources)?;
+    let target = input::place(&args.output)?;
+    let sources =
+        args.sources.iter().map(|path| input::place(path)).collect::<Result<Vec<_>, _>>()?;
+    let added = merge(&target, &sources)?;
     if !args.quiet {
-        eprintln!("trustvb: added {added} parts to {}", args.output.display());
+        eprintln!("trustvb: added {added} parts to {target}");
     }
     Ok(())
 }
 
 fn run_info(args: &InfoArgs) -> Result<(), Failure> {
     check(&args.output)?;
-    let found = info(&args.table)?;
+    let found = info(&input::place(&args.table)?)?;
     let text = match args.output.format {
         Format::Table => info_text(&args.table.display().to_string(), &found),
         Format::Json => json_text(&json!({
@@ -200,6 +203,12 @@ fn info_text(name: &str, info: &TableInfo) -> String {
         significant(info.sweeps as f64 / fits.max(1) as f64, 3),
         if info.has_data { "the data are included" } else { "without the data" },
     );
+    if let Some(subsets) = manifest.subsets {
+        text.push_str(&format!(
+            "bootstraps of all units are drawn from {} subsets of {} units\n",
+            subsets.count, subsets.size
+        ));
+    }
     for (design, replicates) in &info.missing {
         text.push_str(&format!(
             "missing: {} replicates {}; run `trustvb table build` again to complete them\n",

@@ -1,0 +1,122 @@
+//! What a table will cost, from its settings and a short trial on this machine.
+
+use super::build::jobs;
+use super::parts::Block;
+use super::{BuildError, Manifest, Settings};
+use crate::backend::{Job, Problem, run_job};
+use crate::fit::Reference;
+use crate::model::{Model, ModelData};
+use crate::resample::{Design, Resamples};
+use std::time::{Duration, Instant};
+
+/// The cost of a table. Times are those of one core of this machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Fits in all.
+    pub fits: usize,
+    /// Paths: the full data, half sample or subsets, and bootstraps.
+    pub paths: usize,
+    /// Files they are kept in, which is the most shards there can be.
+    pub parts: usize,
+    /// Seconds before the first path: the full-data path, which every shard makes for itself.
+    pub reference_seconds: f64,
+    /// Seconds for a path of a bootstrap.
+    pub path_seconds: f64,
+    /// Bytes of memory of a process with one thread.
+    pub memory: f64,
+    /// Bytes of memory that every further thread needs.
+    pub memory_per_thread: f64,
+    /// Bytes on disk, at most.
+    pub disk: f64,
+}
+
+impl Estimate {
+    /// Seconds of a build in `shards` processes of `threads` threads each, all at once.
+    pub fn seconds(&self, shards: usize, threads: usize) -> f64 {
+        let paths = self.paths.div_ceil(shards.max(1)).div_ceil(threads.max(1));
+        self.reference_seconds + paths as f64 * self.path_seconds
+    }
+
+    /// The fewest shards, of `threads` threads each, that take no longer than `seconds`; if the full-data
+    /// path alone takes longer, those that take no more than twice as long as it.
+    pub fn shards(&self, threads: usize, seconds: f64) -> usize {
+        let aim = seconds.max(2.0 * self.reference_seconds);
+        (1..self.parts).find(|&n| self.seconds(n, threads) <= aim).unwrap_or(self.parts.max(1))
+    }
+}
+
+/// Estimates the cost of a table by fitting the beginning of the full-data path and of one bootstrap's, as far
+/// down the grid as `budget` allows.
+pub fn estimate(
+    settings: Settings,
+    model: &dyn Model,
+    data: &ModelData,
+    resamples: &Resamples,
+    budget: Duration,
+) -> Result<Estimate, BuildError> {
+    let manifest = Manifest::new(settings, model.layout(), data);
+    let jobs = jobs(&manifest);
+    let points = manifest.omegas.len();
+    let bootstrap = [Design::Full, Design::Split]
+        .into_iter()
+        .find(|&design| manifest.bootstraps_of(design) > 0)
+        .map(|design| Job { design, replicate: 1 });
+    let began = Instant::now();
+    let mut tried = 1;
+    let (reference_seconds, path_seconds) = loop {
+        let omegas = &manifest.omegas[..tried.min(points)];
+        // What was tried stands for the rest: fits further down cost about as much.
+        let rest = points as f64 / omegas.len() as f64;
+        let clock = Instant::now();
+        let reference = Reference::new(model, omegas, &manifest.start, &manifest.path)?;
+        let reference_seconds = rest * clock.elapsed().as_secs_f64();
+        let options = &manifest.path;
+        let problem = Problem { model, omegas, resamples, reference: &reference, options };
+        let clock = Instant::now();
+        bootstrap.map(|job| run_job(&problem, job));
+        let path_seconds = rest * clock.elapsed().as_secs_f64();
+        if tried >= points || began.elapsed() * 5 > budget {
+            break (reference_seconds, path_seconds);
+        }
+        tried *= 4;
+    };
+    let (width, row) = (manifest.layout.len() + 5, 8.0);
+    let values: f64 = data.columns().iter().map(|column| column.len() as f64 * row).sum();
+    let fits = jobs.len() * points;
+    let part = f64::from(manifest.block) * (points * width) as f64 * row;
+    Ok(Estimate {
+        fits,
+        paths: jobs.len(),
+        parts: Block::all(&manifest).len(),
+        reference_seconds,
+        path_seconds,
+        // The columns as read and as the model has them; then a weighted copy and two forms of a part.
+        memory: 2.0 * values + values + 2.0 * part,
+        memory_per_thread: values + 2.0 * part,
+        disk: values + (fits * width) as f64 * row,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Estimate;
+
+    #[test]
+    fn shards_are_as_few_as_the_time_allows() {
+        let cost = Estimate {
+            fits: 100_000,
+            paths: 1000,
+            parts: 50,
+            reference_seconds: 10.0,
+            path_seconds: 3.0,
+            memory: 0.0,
+            memory_per_thread: 0.0,
+            disk: 0.0,
+        };
+        assert_eq!(cost.seconds(1, 1), 3010.0);
+        assert_eq!(cost.seconds(1, 2), 1510.0);
+        assert_eq!(cost.shards(2, 1510.0), 1);
+        assert_eq!(cost.shards(2, 1509.0), 2);
+        assert_eq!(cost.shards(1, 0.0), 50);
+    }
+}

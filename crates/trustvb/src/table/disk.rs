@@ -13,6 +13,7 @@ use crate::resample::{Design, Resamples};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::Path;
 
 /// What is wrong with a table on disk.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +33,12 @@ pub enum TableError {
         folder: String,
         /// Something in it.
         file: String,
+    },
+    /// A file where a folder should be.
+    #[error("{folder} is a file, and a table is a folder; give another name")]
+    IsFile {
+        /// The file.
+        folder: String,
     },
     /// A newer format.
     #[error(
@@ -192,6 +199,9 @@ fn prepare(
     manifest: &Manifest,
     data: Option<&ModelData>,
 ) -> Result<(), TableError> {
+    if place.folder().is_some_and(Path::is_file) {
+        return Err(TableError::IsFile { folder: place.to_string() });
+    }
     let is_there = has(place, MANIFEST)?;
     if is_there {
         same_manifest(place, manifest)?;

@@ -1,14 +1,17 @@
-//! `cargo xtask cluster`, a step of `cargo xtask test --cluster`: job arrays on a real Slurm, a disk that fills, and
-//! the Python package's cluster tests.
+//! `cargo xtask cluster`, a step of `cargo xtask test --cluster`: job arrays on a real Slurm, a disk that fills, an
+//! object store, and the Python package's cluster tests.
 //!
 //! The tests start Slurm's daemons themselves, on this machine alone, and stop them again.
 
-use crate::command::{cargo, run};
+use crate::command::{self, cargo, run};
 use crate::{apt, python};
 use std::process::Command;
 
 /// What Debian and Ubuntu call them.
 const PACKAGES: [&str; 2] = ["slurm-wlm", "munge"];
+
+/// The S3-compatible server that tests of object stores talk to.
+const STORE: &str = "crates/trustvb-cli/tests/cluster/requirements.txt";
 
 /// Programs that the tests start, with an option with which they end at once.
 const PROGRAMS: [(&str, &str); 4] =
@@ -26,7 +29,8 @@ pub(crate) fn test() -> Result<(), String> {
             "install Slurm and MUNGE so that munged, slurmctld, slurmd and sbatch can be run";
         apt::install("Slurm or MUNGE", &PACKAGES, by_hand)?;
     }
-    run(&mut cargo(&[
+    let server = command::python("store-venv", STORE)?;
+    run(cargo(&[
         "test",
         "--package",
         "trustvb-cli",
@@ -38,6 +42,7 @@ pub(crate) fn test() -> Result<(), String> {
         "--test-threads=1",
         // A test that cannot be made here says why.
         "--show-output",
-    ]))?;
+    ])
+    .env("TRUSTVB_MOTO_PYTHON", server))?;
     python::test_cluster()
 }

@@ -1,4 +1,4 @@
-//! Job arrays on a real Slurm, and a disk that fills.
+//! Job arrays on a real Slurm, a disk that fills, and an object store.
 //!
 //! `cargo xtask cluster` installs Slurm if need be and runs these tests; a plain `cargo test` lists them as
 //! ignored. Each starts a Slurm of its own and stops it again.
@@ -14,6 +14,7 @@
 mod common;
 mod full_disk;
 mod slurm;
+mod store;
 
 use common::{Run, Scratch, assert_same_files, parts};
 use serde_json::Value;
@@ -76,6 +77,8 @@ fn an_array_makes_the_table_that_one_process_makes() {
     assert_eq!(slurm.states(&finish), ["COMPLETED"], "{log}");
     assert!(log.contains("in 8 of 8 parts") && !log.contains("missing"), "{log}");
     assert_same_files(&scratch.path("one.tvb"), &folder.join("array.tvb"));
+    let same = ok(&slurm, &folder, &["table", "diff", "../one.tvb", "array.tvb"]);
+    assert!(same.starts_with("identical: 8 parts"), "{same}");
     let said = ok(&slurm, &folder, &submit);
     assert_eq!(said, "array.tvb is complete: nothing to submit\n");
     assert_eq!(slurm.queue(), Vec::<String>::new());

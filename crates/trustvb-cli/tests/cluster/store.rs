@@ -1,0 +1,134 @@
+//! Tables in an object store: moto's S3 server on loopback.
+
+use super::common::{self, Run, Scratch};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+/// A server that keeps buckets in memory, stopped when it is dropped.
+struct Store {
+    server: Child,
+    address: String,
+}
+
+impl Store {
+    /// Starts it on a free port, with a bucket called `bucket`.
+    fn start() -> Store {
+        let python = std::env::var_os("TRUSTVB_MOTO_PYTHON")
+            .expect("TRUSTVB_MOTO_PYTHON names a Python with moto; `cargo xtask cluster` sets it");
+        let mut server = Command::new(python)
+            .args(["-u", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("moto starts");
+        let mut lines = BufReader::new(server.stderr.take().expect("a pipe")).lines();
+        let address = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.split_once("Running on http://")?.1.trim().to_owned()))
+            .expect("moto says where it listens");
+        // Its log goes on; a full pipe would stop it.
+        std::thread::spawn(move || lines.for_each(drop));
+        let store = Store { server, address };
+        assert!(store.put("bucket", b"").starts_with("HTTP/1.1 200"));
+        store
+    }
+
+    /// Puts an object, or makes a bucket, and returns what the server says. It wants a signature and does not
+    /// look at it.
+    fn put(&self, name: &str, content: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("a connection");
+        let head = format!(
+            "PUT /{name} HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\nConnection: close\r\n\
+             Authorization: AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, \
+             SignedHeaders=host, Signature=0\r\n\r\n",
+            self.address,
+            content.len()
+        );
+        stream.write_all(head.as_bytes()).expect("a request");
+        stream.write_all(content).expect("a request");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    }
+
+    fn run(&self, scratch: &Scratch, args: &[&str]) -> Run {
+        let mut command = scratch.command(args);
+        command
+            .env("AWS_ENDPOINT", format!("http://{}", self.address))
+            .env("AWS_ALLOW_HTTP", "true")
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", "test")
+            .env("AWS_SECRET_ACCESS_KEY", "test");
+        common::output(command)
+    }
+
+    fn ok(&self, scratch: &Scratch, args: &[&str]) -> String {
+        let run = self.run(scratch, args);
+        assert_eq!(run.code, Some(0), "trustvb {}: {}", args.join(" "), run.stderr);
+        run.stdout
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // It may have ended by itself; either way it is gone.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+#[ignore = "needs an S3-compatible server: `cargo xtask cluster` installs and runs it"]
+fn a_table_lives_in_an_object_store() {
+    const TABLE: &str = "s3://bucket/work/faithful.tvb";
+    let (scratch, store) = (Scratch::new(), Store::start());
+    let build = |place: &str, more: &[&str]| {
+        let base = ["table", "build", "-o", place, "--grid", "30", "-B", "60", "-q"];
+        store.ok(&scratch, &[&base[..], more].concat())
+    };
+    build("here.tvb", &[]);
+    build(TABLE, &["--shard", "1/2"]);
+    let half = store.run(&scratch, &["table", "info", TABLE, "--complete"]);
+    assert_eq!(half.code, Some(1), "{}", half.stdout);
+    assert!(half.stdout.contains("missing: "), "{}", half.stdout);
+    build(TABLE, &["--shard", "2/2"]);
+    store.ok(&scratch, &["table", "info", TABLE, "--complete"]);
+    let said = store.ok(&scratch, &["table", "diff", "here.tvb", TABLE]);
+    assert!(said.starts_with("identical: "), "{said}");
+
+    // Asked there as here, and the report too.
+    let ask = |table: &str| {
+        store.ok(&scratch, &["interval", table, "pi[1]", "mu[1,waiting]", "--format", "csv"])
+    };
+    assert_eq!(ask(TABLE), ask("here.tvb"));
+    store.ok(&scratch, &["report", TABLE, "pi[1]", "-o", "report.html", "-q"]);
+    assert!(scratch.read("report.html").contains("pi[1]"));
+
+    // Merged to and fro.
+    store.ok(&scratch, &["table", "merge", "-o", "s3://bucket/copy.tvb", "here.tvb", "-q"]);
+    store.ok(&scratch, &["table", "merge", "-o", "back.tvb", "s3://bucket/copy.tvb", "-q"]);
+    store.ok(&scratch, &["table", "diff", "back.tvb", TABLE]);
+
+    // A damaged object is named, refused with a remedy, and made anew.
+    let damaged = "work/faithful.tvb/parts/full-00001.parquet";
+    assert!(store.put(&format!("bucket/{damaged}"), b"PAR1 and no more").contains(" 200 "));
+    let info = store.run(&scratch, &["table", "info", TABLE, "--complete"]);
+    assert_eq!(info.code, Some(1));
+    assert!(info.stdout.contains("full-00001.parquet is damaged"), "{}", info.stdout);
+    let refused = store.run(&scratch, &["interval", TABLE, "pi[1]"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("trustvb table build"), "{}", refused.stderr);
+    build(TABLE, &[]);
+    store.ok(&scratch, &["table", "diff", "here.tvb", TABLE]);
+
+    // What is not there, and what is not a table, is said plainly.
+    let absent = store.run(&scratch, &["interval", "s3://bucket/none.tvb", "pi[1]"]);
+    assert_eq!(absent.code, Some(1));
+    assert!(absent.stderr.contains("is not a TVB table"), "{}", absent.stderr);
+    let other = ["table", "build", "-o", TABLE, "--grid", "31", "-B", "60", "-q"];
+    let other = store.run(&scratch, &other);
+    assert_eq!(other.code, Some(1));
+    assert!(other.stderr.contains("made with other settings"), "{}", other.stderr);
+}

@@ -56,6 +56,7 @@ fn table() -> Result<TvbTable, Box<dyn Error>> {
         replicates: Replicates { full: 500, split: 500 },
         bootstraps: 500,
         fresh_splits: false,
+        subsets: None,
         resamples: None,
         seed: 1,
         start: Start::KMeans { restarts: 10, seed: 1 },

@@ -17,8 +17,8 @@ const STORE: &str = "crates/trustvb-cli/tests/cluster/requirements.txt";
 const PROGRAMS: [(&str, &str); 4] =
     [("munged", "--version"), ("slurmctld", "-V"), ("slurmd", "-V"), ("sbatch", "--version")];
 
-/// Installs what is missing and runs the tests.
-pub(crate) fn test() -> Result<(), String> {
+/// Installs what is missing and runs the tests; `installed` when the Python package of these sources has just been.
+pub(crate) fn test(installed: bool) -> Result<(), String> {
     let there = |(program, version): (&str, &str)| {
         // Daemons are not on the path of every user; sbatch fails where no cluster is configured.
         let starts = |name: &str| Command::new(name).arg(version).output().is_ok();
@@ -44,5 +44,5 @@ pub(crate) fn test() -> Result<(), String> {
         "--show-output",
     ])
     .env("TRUSTVB_MOTO_PYTHON", server))?;
-    python::test_cluster()
+    python::test_cluster(installed)
 }

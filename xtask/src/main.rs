@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(Scope::Usual),
         ["test", "--quick"] => test::run(Scope::Quick),
         ["test", "--cluster"] => test::run(Scope::Cluster),
-        ["cluster"] => cluster::test(),
+        ["cluster"] => cluster::test(false),
         ["python"] => python::test(),
         ["bench"] => bench::run(),
         ["fixtures"] => fixtures::run(),

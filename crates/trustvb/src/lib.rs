@@ -54,7 +54,7 @@
 //!
 //! # Features
 //!
-//! `parquet` (on by default): Parquet files, and with them tables on disk.
+//! `parquet` (on by default): Parquet files, and with them tables on disk. `remote`: tables in object stores.
 
 #![deny(unsafe_code)]
 

@@ -58,14 +58,14 @@ pub(crate) enum TableCommand {
 /// Which table, and where.
 #[derive(Debug, Args)]
 pub(crate) struct WantedTableArgs {
-    #[command(flatten)]
-    pub(crate) content: TableContentArgs,
     /// The table's folder, or its address in an object store, such as s3://bucket/name.tvb
     #[arg(short, long, value_name = "NAME.tvb")]
     pub(crate) output: PathBuf,
     /// Do not put the data into the table
     #[arg(long)]
     pub(crate) without_data: bool,
+    #[command(flatten)]
+    pub(crate) content: TableContentArgs,
 }
 
 /// What decides a table's numbers.

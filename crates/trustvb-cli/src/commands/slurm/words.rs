@@ -122,9 +122,9 @@ mod tests {
         let expected = [
             "--output",
             "my table.tvb",
+            "--without-data",
             "--method",
             "vb,tvb",
-            "--without-data",
             "--bootstraps",
             "60",
             "--formula",

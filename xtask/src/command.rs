@@ -73,3 +73,9 @@ pub(crate) fn python(name: &str, requirements: &str) -> Result<PathBuf, String> 
     run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "-r"]).arg(requirements))?;
     Ok(python)
 }
+
+/// The `trustvb` that cargo's tests build, optimised as they are, built if it is not.
+pub(crate) fn built() -> Result<PathBuf, String> {
+    run(&mut cargo(&["build", "--workspace", "--exclude", "trustvb-py", "--bins", "--locked"]))?;
+    Ok(target().join("debug").join(format!("trustvb{}", std::env::consts::EXE_SUFFIX)))
+}

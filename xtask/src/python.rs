@@ -3,8 +3,8 @@
 //! pip builds it into `target/python-venv`, beside what `crates/trustvb-py/tests/requirements.txt` pins. Then come its
 //! lints, its types and pytest, which compares it with the `trustvb` command of the same sources.
 
-use crate::command::{cargo, python, root, run, target};
-use std::path::{Path, PathBuf};
+use crate::command::{built, python, root, run};
+use std::path::Path;
 use std::process::Command;
 
 /// The package, from the root.
@@ -20,7 +20,7 @@ const REQUIREMENTS: &str = "crates/trustvb-py/tests/requirements.txt";
 pub(crate) fn test() -> Result<(), String> {
     let python = python("python-venv", REQUIREMENTS)?;
     let package = root().join(PACKAGE);
-    let command = command()?;
+    let command = built()?;
     install(&python, &package)?;
     run(module(&python, &package, "ruff").args(["check", "."]))?;
     run(module(&python, &package, "ruff").args(["format", "--check", "."]))?;
@@ -34,20 +34,13 @@ pub(crate) fn test() -> Result<(), String> {
 pub(crate) fn test_cluster(installed: bool) -> Result<(), String> {
     let package = root().join(PACKAGE);
     let python = python("python-venv", REQUIREMENTS)?;
-    let command = command()?;
+    let command = built()?;
     if !installed {
         install(&python, &package)?;
     }
     run(module(&python, &package, "pytest")
         .args(["--quiet", CLUSTER])
         .env("TRUSTVB_COMMAND", command))
-}
-
-/// The command that tests compare with: the one that cargo's tests have built.
-fn command() -> Result<PathBuf, String> {
-    let everything = ["build", "--workspace", "--exclude", "trustvb-py", "--bins", "--locked"];
-    run(&mut cargo(&everything))?;
-    Ok(target().join("debug").join(format!("trustvb{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Dependencies are those that are pinned; the same version is installed again and again. The profile is that of cargo's

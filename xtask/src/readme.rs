@@ -1,9 +1,9 @@
 //! Runs the README's shell commands: every block whose fence says `sh` and nothing else.
 //!
-//! They run in a copy of the repository, so what they write does not stay, with the `trustvb` of a
-//! release build first on the path. A block is one bash script that stops at its first error.
+//! They run in a copy of the repository, so what they write does not stay, with the `trustvb` that cargo's tests have
+//! built first on the path. A block is one bash script that stops at its first error.
 
-use crate::command::{cargo, root, run as run_command, target};
+use crate::command::{self, root, target};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -15,10 +15,13 @@ const SKIPPED: [(&str, &str); 3] = [
     ("cd trustvb", "this is the clone"),
 ];
 
+/// How people run it from a checkout. Here the program is built already, and optimised too.
+const FROM_CHECKOUT: (&str, &str) = ("cargo run --release -- ", "trustvb ");
+
 /// Folders that are no part of a clone.
 const NOT_COPIED: [&str; 3] = ["target", ".git", ".venv"];
 
-/// Builds the release binary, copies the repository and runs every block.
+/// Builds the program, copies the repository and runs every block.
 pub(crate) fn run() -> Result<(), String> {
     let text = fs::read_to_string(root().join("README.md"))
         .map_err(|why| format!("cannot read README.md: {why}"))?;
@@ -26,13 +29,14 @@ pub(crate) fn run() -> Result<(), String> {
     if blocks.is_empty() {
         return Err("README.md has no block of commands marked ```sh".to_owned());
     }
-    run_command(&mut cargo(&["build", "--release", "--locked"]))?;
+    let program = command::built()?;
     let scratch = target().join("xtask-readme");
     if scratch.exists() {
         fs::remove_dir_all(&scratch).map_err(|why| format!("{}: {why}", scratch.display()))?;
     }
     copy(&root(), &scratch).map_err(|why| format!("cannot copy the repository: {why}"))?;
-    let mut path = vec![target().join("release"), scratch.join("installed/bin")];
+    let folder = program.parent().map(Path::to_path_buf).unwrap_or_default();
+    let mut path = vec![folder, scratch.join("installed/bin")];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let path = std::env::join_paths(path).map_err(|why| why.to_string())?;
     for block in &blocks {
@@ -75,7 +79,7 @@ impl Block {
         for (i, line) in self.lines.iter().enumerate() {
             match SKIPPED.iter().find(|(start, _)| line.trim_start().starts_with(start)) {
                 Some((_, reason)) => skipped.push((self.first_line + i, line.as_str(), *reason)),
-                None => script.push_str(line),
+                None => script.push_str(&line.replace(FROM_CHECKOUT.0, FROM_CHECKOUT.1)),
             }
             script.push('\n');
         }

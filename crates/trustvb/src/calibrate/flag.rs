@@ -61,11 +61,16 @@ pub enum Flag {
         /// Which evidence is thin, and why.
         thin: &'static str,
     },
+    /// The prior has moved the middle of the interval.
+    PriorShifts {
+        /// By this share of its half-length.
+        share: f64,
+    },
 }
 
 impl Flag {
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 15] = [
+    pub const NAMES: [&str; 16] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -81,6 +86,7 @@ impl Flag {
         "emptied-components",
         "no-influence",
         "methods-disagree",
+        "prior-shifts",
     ];
 
     /// Its name in JSON and tables.
@@ -101,6 +107,7 @@ impl Flag {
             Flag::EmptiedComponents(_) => "emptied-components",
             Flag::NoInfluence(_) => "no-influence",
             Flag::MethodsDisagree { .. } => "methods-disagree",
+            Flag::PriorShifts { .. } => "prior-shifts",
         }
     }
 
@@ -160,6 +167,11 @@ impl Flag {
             Flag::MethodsDisagree { ratio, thin } => format!(
                 "the analytic interval is {ratio:.2} times as long as the anchored one; {thin}"
             ),
+            Flag::PriorShifts { share } => format!(
+                "at this ω the prior has moved the middle of the interval by {} of its half-length, so that it \
+                 misses mostly on one side; data are few for components that overlap so much",
+                percent(*share)
+            ),
         }
     }
 }
@@ -167,6 +179,10 @@ impl Flag {
 fn percent(share: f64) -> String {
     if share < 0.1 { format!("{:.1}%", 100.0 * share) } else { format!("{:.0}%", 100.0 * share) }
 }
+
+/// A middle that is moved by more than this share of the half-length makes misses one-sided: in studies they are
+/// several times as frequent on one side as on the other.
+const SHIFTED: f64 = 0.1;
 
 /// Fewer bootstraps than this make the coverage at 95% uncertain by more than 1.5 points.
 const ENOUGH_BOOTSTRAPS: usize = 200;
@@ -227,6 +243,12 @@ pub(super) fn from_resamples(
 pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     if answer.estimate < answer.lower || answer.estimate > answer.upper {
         answer.flags.push(Flag::EstimateOutside);
+    } else {
+        let there = question.part.plug_in(answer.posterior.parameters());
+        let share = 2.0 * (there - answer.estimate).abs() / (answer.upper - answer.lower);
+        if share > SHIFTED {
+            answer.flags.push(Flag::PriorShifts { share });
+        }
     }
     // Σα = Kα0 + ωn gives the prior's share back.
     let table = question.table;

@@ -74,8 +74,22 @@ pub(crate) fn python(name: &str, requirements: &str) -> Result<PathBuf, String> 
     Ok(python)
 }
 
-/// The `trustvb` that cargo's tests build, optimised as they are, built if it is not.
+/// Everything that cargo's tests are made of. trustvb-py has its own tests, in Python; a test binary would want a libpython.
+pub(crate) const TESTS: [&str; 9] = [
+    "test",
+    "--workspace",
+    "--exclude",
+    "trustvb-py",
+    "--lib",
+    "--bins",
+    "--tests",
+    "--examples",
+    "--locked",
+];
+
+/// The `trustvb` that cargo's tests build, optimised as they are. A plain `cargo build` has other features of
+/// dependencies, and would build them once more.
 pub(crate) fn built() -> Result<PathBuf, String> {
-    run(&mut cargo(&["build", "--workspace", "--exclude", "trustvb-py", "--bins", "--locked"]))?;
+    run(cargo(&TESTS).arg("--no-run"))?;
     Ok(target().join("debug").join(format!("trustvb{}", std::env::consts::EXE_SUFFIX)))
 }

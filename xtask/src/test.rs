@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold before a change is accepted.
 
-use crate::command::{cargo, run as run_command, text};
+use crate::command::{TESTS, cargo, run as run_command, text};
 use crate::{browser, cluster, python, readme};
 use std::process::Command;
 use std::time::Instant;
@@ -76,21 +76,7 @@ fn commands(quick: bool) -> Vec<(&'static str, Command)> {
                 "warnings",
             ]),
         ),
-        (
-            "tests",
-            cargo(&[
-                "test",
-                "--workspace",
-                // Its tests are Python's; a test binary would want a libpython.
-                "--exclude",
-                "trustvb-py",
-                "--lib",
-                "--bins",
-                "--tests",
-                "--examples",
-                "--locked",
-            ]),
-        ),
+        ("tests", cargo(&TESTS)),
         (
             "documentation tests",
             // The same packages as above, whose dependencies are built already.

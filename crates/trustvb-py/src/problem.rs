@@ -2,6 +2,7 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 use trustvb::backend::Cpu;
@@ -30,8 +31,9 @@ pub(crate) struct Problem {
     inner: Arc<Inner>,
 }
 
-/// What a problem is pickled as: names, columns, the model.
-type Reduced<'py> = (Vec<String>, Vec<Bound<'py, PyArray1<f64>>>, String);
+/// What a problem is pickled as: names, columns, the model. Columns are bytes, because arrays may come back from
+/// another process at any address, and ours must be aligned.
+type Reduced<'py> = (Vec<String>, Vec<Bound<'py, PyBytes>>, String);
 
 /// One column of a frame: numbers, or a text per row.
 #[derive(FromPyObject)]
@@ -101,10 +103,14 @@ impl Problem {
     #[staticmethod]
     fn from_columns(
         names: Vec<String>,
-        columns: Vec<PyReadonlyArray1<'_, f64>>,
+        columns: Vec<Bound<'_, PyBytes>>,
         spec: &str,
     ) -> PyResult<Problem> {
-        let data = Dataset::from_columns(names, columns.iter().map(to_vec).collect())
+        let doubles = |column: &Bound<'_, PyBytes>| -> Vec<f64> {
+            let (chunks, _) = column.as_bytes().as_chunks();
+            chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect()
+        };
+        let data = Dataset::from_columns(names, columns.iter().map(doubles).collect())
             .map_err(IntoException::into_exception)?;
         let parsed: ModelSpec =
             serde_json::from_str(spec).map_err(IntoException::into_exception)?;
@@ -115,7 +121,11 @@ impl Problem {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
         let (py, inner) = (slf.py(), &slf.get().inner);
         let spec = serde_json::to_string(&inner.spec).map_err(IntoException::into_exception)?;
-        let columns = inner.data.columns().into_iter().map(|c| vector(py, c)).collect();
+        let bytes = |column: Vec<f64>| -> Vec<u8> {
+            column.into_iter().flat_map(f64::to_le_bytes).collect()
+        };
+        let columns =
+            inner.data.columns().into_iter().map(|c| PyBytes::new(py, &bytes(c))).collect();
         let rebuild = slf.get_type().getattr("from_columns")?;
         Ok((rebuild, (inner.data.column_names(), columns, spec)))
     }

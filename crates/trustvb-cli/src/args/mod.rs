@@ -67,7 +67,7 @@ pub(crate) enum Command {
     /// and export what you keep. The address is printed; Ctrl-C ends it.
     #[command(after_help = ask::EXPLORE_EXAMPLES)]
     Explore(ExploreArgs),
-    /// Build, inspect and merge tables on disk
+    /// Build, inspect, compare and merge tables that are kept
     Table(TableArgs),
     /// Data sets with known truth
     Simulate(SimulateArgs),

@@ -115,7 +115,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) cpus: Option<usize>,
     /// How long a shard may take
-    #[arg(long, value_name = "MINUTES", default_value_t = 20.0, value_parser = minutes)]
+    #[arg(long, value_name = "MINUTES", default_value_t = 20.0, value_parser = minutes, allow_negative_numbers = true)]
     pub(crate) minutes: f64,
     #[command(flatten)]
     pub(crate) output: OutputArgs,

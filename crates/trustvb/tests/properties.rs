@@ -8,7 +8,6 @@ mod common;
 use common::compare::{RegressionUnits, distance, gmm_in_units};
 use common::simulate::{Mixture, Regressions, Weighting, shuffled};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use trustvb::fit::{Fit, FitOptions, Start, Status, Stopping, fit, match_components};
 use trustvb::model::{Bmlr, BmlrPrior, Gmm, GmmPrior, Model, Noise, Update};
 use trustvb::posterior::Posterior;
@@ -53,12 +52,11 @@ fn separated_cases() -> impl Strategy<Value = Case> {
     cases(150..300, 0.3).prop_map(|case| Case { k: case.k.min(case.p + 1), ..case })
 }
 
-/// The same cases in every run; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask for others.
+/// So many cases, unless `PROPTEST_CASES` asks for another number.
 fn config(cases: u32) -> ProptestConfig {
-    let from_environment = |name: &str| std::env::var(name).ok().and_then(|x| x.parse().ok());
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|x| x.parse().ok());
     ProptestConfig {
-        cases: from_environment("PROPTEST_CASES").map_or(cases, |x: u64| x as u32),
-        rng_seed: RngSeed::Fixed(from_environment("PROPTEST_RNG_SEED").unwrap_or(1)),
+        cases: asked.unwrap_or(cases),
         failure_persistence: None,
         ..ProptestConfig::default()
     }

@@ -59,7 +59,8 @@ fn affine(a: f64, c: f64, support: Support, steps: &mut Vec<Step>) -> Option<Sup
     if step != (Step::Affine { a: 1.0, c: 0.0 }) {
         steps.push(step);
     }
-    let (low, high) = (a * support.0 + c, a * support.1 + c);
+    // No negative zero among the ends.
+    let (low, high) = (a * support.0 + c + 0.0, a * support.1 + c + 0.0);
     Some((low.min(high), low.max(high)))
 }
 

@@ -63,6 +63,7 @@ pub use vocabulary::{QuantityName, Vocabulary};
 
 use crate::posterior::Layout;
 use evaluate::{Node, posterior_mean};
+use simplify::Simplified;
 use std::fmt;
 use std::sync::Arc;
 
@@ -195,7 +196,7 @@ impl Functional {
         let single = vector.elements.len() == 1;
         let mut parts = Vec::with_capacity(vector.elements.len());
         for element in vector.elements {
-            let form = simplify::simplify(&element.node);
+            let Simplified { form, total } = simplify::simplify(&element.node);
             if let Some(value) = form.value().filter(|x| !x.is_finite()) {
                 let message = format!("this is {value} whatever the parameters are");
                 return Err(FunctionalError::new(text, tree.span, message, None));
@@ -209,7 +210,8 @@ impl Functional {
             parts.push(Part {
                 label: element.title.unwrap_or_else(|| name.clone()),
                 name,
-                exact: find::find(&form),
+                // Where it may have no value its law is that of the draws that have one.
+                exact: if total { find::find(&form) } else { None },
                 range,
                 source: Source::Expression(element.node),
             });

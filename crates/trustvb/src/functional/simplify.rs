@@ -35,8 +35,9 @@ pub(super) enum Term {
 }
 
 impl Form {
+    /// Zero is positive, here and in every form: 1/-0 would be an end of the wrong sign.
     fn constant(x: f64) -> Form {
-        Form { constant: x, ..Form::default() }
+        Form { constant: x + 0.0, ..Form::default() }
     }
 
     fn term(term: Term) -> Form {
@@ -60,7 +61,7 @@ impl Form {
         if by == 0.0 {
             return Form::constant(0.0);
         }
-        self.constant *= by;
+        self.constant = self.constant * by + 0.0;
         self.atoms.iter_mut().for_each(|(_, c)| *c *= by);
         self.terms.iter_mut().for_each(|(c, _)| *c *= by);
         if by < 0.0 {
@@ -234,40 +235,73 @@ fn cancel(a: f64, b: f64) -> f64 {
 }
 
 /// The canonical form of an expression.
-pub(super) fn simplify(node: &Node) -> Form {
-    match node {
+pub(super) struct Simplified {
+    pub(super) form: Form,
+    /// Whether every step of the expression has a value whatever the parameters are. The form need not
+    /// show it: `0*log(mu[1,1])` is 0 there, but has no value where the mean is negative.
+    pub(super) total: bool,
+}
+
+/// Brings an expression to its canonical form.
+pub(super) fn simplify(node: &Node) -> Simplified {
+    let mut total = true;
+    let form = canonical(node, &mut total);
+    Simplified { form, total }
+}
+
+/// The form of `node`; `total` becomes false at the first step that may have no value.
+fn canonical(node: &Node, total: &mut bool) -> Form {
+    let form = match node {
         Node::Constant(x) => Form::constant(*x),
         Node::Atom(atom) => Form { atoms: vec![(*atom, 1.0)], ..Form::default() }.cleaned(),
-        Node::Negate(x) => simplify(x).scaled(-1.0),
+        Node::Negate(x) => canonical(x, total).scaled(-1.0),
         Node::Sum(terms) => {
             let mut sum = Form::default();
             for (minus, x) in terms {
-                sum.add(simplify(x), if *minus { -1.0 } else { 1.0 });
+                sum.add(canonical(x, total), if *minus { -1.0 } else { 1.0 });
             }
             sum.cleaned()
         }
         Node::Product(factors) => {
             factors.iter().fold(Form::constant(1.0), |product, (divide, x)| {
-                let x = simplify(x);
+                let x = canonical(x, total);
+                *total &= !(*divide && x.value() == Some(0.0));
                 if *divide { quotient(product, x) } else { multiply(product, x) }
             })
         }
-        Node::Power(x, y) => match (simplify(x), simplify(y)) {
-            (x, y) if y.value().is_some() => raise(x, y.constant),
-            (x, y) => match x.value() {
-                Some(a) if a > 0.0 => apply(Function::Exp, y.scaled(a.ln())),
+        Node::Power(x, y) => {
+            let (x, y) = (canonical(x, total), canonical(y, total));
+            *total &= y.value().is_some_and(|c| c == c.trunc()) || x.is_non_negative();
+            match (x.value(), y.value()) {
+                (_, Some(c)) => raise(x, c),
+                (Some(a), None) if a > 0.0 => apply(Function::Exp, y.scaled(a.ln())),
                 _ => Form::term(Term::General(Box::new(x), Box::new(y))),
-            },
-        },
-        Node::Apply(Function::Sqrt, x) => raise(simplify(x), 0.5),
-        Node::Apply(function, x) => apply(*function, simplify(x)),
-        Node::Least(xs) => extreme(xs, Term::Least, f64::min),
-        Node::Greatest(xs) => extreme(xs, Term::Greatest, f64::max),
-    }
+            }
+        }
+        Node::Apply(function, x) => {
+            let x = canonical(x, total);
+            let (low, high) = x.bounds();
+            *total &= match function {
+                Function::Log | Function::Sqrt => low >= 0.0,
+                Function::Logit => low >= 0.0 && high <= 1.0,
+                Function::Exp | Function::Abs | Function::Expit => true,
+            };
+            if *function == Function::Sqrt { raise(x, 0.5) } else { apply(*function, x) }
+        }
+        Node::Least(xs) => extreme(xs, Term::Least, f64::min, total),
+        Node::Greatest(xs) => extreme(xs, Term::Greatest, f64::max, total),
+    };
+    *total &= form.value().is_none_or(f64::is_finite);
+    form
 }
 
-fn extreme(xs: &[Node], make: fn(Vec<Form>) -> Term, pick: fn(f64, f64) -> f64) -> Form {
-    let mut forms: Vec<Form> = xs.iter().map(simplify).collect();
+fn extreme(
+    xs: &[Node],
+    make: fn(Vec<Form>) -> Term,
+    pick: fn(f64, f64) -> f64,
+    total: &mut bool,
+) -> Form {
+    let mut forms: Vec<Form> = xs.iter().map(|x| canonical(x, total)).collect();
     if let Some(values) = forms.iter().map(Form::value).collect::<Option<Vec<_>>>() {
         return Form::constant(values.into_iter().reduce(pick).unwrap_or(f64::NAN));
     }

@@ -2,7 +2,6 @@
 
 use super::{beta, gamma, gamma_dist, normal, student};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
 
 /// Largest allowed error of a distribution function.
@@ -232,7 +231,7 @@ fn shape() -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, rng_seed: RngSeed::Fixed(20), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn beta_is_symmetric_and_increasing(a in shape(), b in shape(), z in -9.0..9.0_f64, d in 0.0..0.1_f64) {

@@ -1,6 +1,6 @@
 //! What the E-steps of all mixtures share: pieces of work, and the softmax over components.
 
-use crate::simd::{LANES, Vector, exp, ln};
+use crate::simd::{LANES, Vector, exp, ln_and_inverse};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -54,6 +54,25 @@ pub(super) fn in_pieces(
     bound
 }
 
+/// `ρ0/ρ1`, the one exponential that two components need. It is cut off at e^700.
+#[inline(always)]
+pub(super) fn ratio_of_two<V: Vector>([l0, l1]: [V; 2]) -> V {
+    exp(l0.sub(l1))
+}
+
+/// The weighted responsibilities of two components and `log Σρ` from [`ratio_of_two`]:
+/// `r1 = 1/(1 + ratio)`. Where the ratio was cut off, l0 is the sum.
+#[inline(always)]
+pub(super) fn softmax_of_two<V: Vector>([l0, l1]: [V; 2], ratio: V, w: V) -> ([V; 2], V) {
+    let (ln_sum, inverse) = ln_and_inverse(ratio.add(V::splat(1.0)));
+    let share = w.mul(inverse);
+    ([ratio.mul(share), share], l1.add(ln_sum).max(l0))
+}
+
+/// Blocks whose softmax is taken together: each step is done for all of them before the next, so that
+/// the processor has independent work while it waits for a result.
+pub(super) const TOGETHER: usize = 4;
+
 /// Turns log densities into weighted responsibilities `w r`; adds `w log Σρ` to the bound.
 #[inline(always)]
 pub(super) fn softmax<V: Vector>(
@@ -62,35 +81,69 @@ pub(super) fn softmax<V: Vector>(
     chunk: &mut [[f64; LANES]],
     mut bound: V,
 ) -> V {
-    for (block, w) in weights.iter().enumerate() {
-        let w = V::load(w);
-        if k == 1 {
-            bound = w.mul_add(V::load(&chunk[block]), bound);
-            w.store(&mut chunk[block]);
-        } else if k == 2 {
-            // One exponential: r1 = 1/(1 + e^(l0−l1)). It is cut off at e^709, where l0 is the sum.
-            let (l0, l1) = (V::load(&chunk[block]), V::load(&chunk[CHUNK + block]));
-            let ratio = exp(l0.sub(l1));
-            let sum = ratio.add(V::splat(1.0));
-            let share = w.div(sum);
-            bound = w.mul_add(l1.add(ln(sum)).max(l0), bound);
-            ratio.mul(share).store(&mut chunk[block]);
-            share.store(&mut chunk[CHUNK + block]);
-        } else {
-            let mut largest = V::load(&chunk[block]);
-            for c in 1..k {
-                largest = largest.max(V::load(&chunk[c * CHUNK + block]));
+    let (groups, rest) = weights.as_chunks::<TOGETHER>();
+    for (group, w) in groups.iter().enumerate() {
+        bound = softmax_of_blocks(k, group * TOGETHER, w, chunk, bound);
+    }
+    for (block, w) in rest.iter().enumerate() {
+        bound = softmax_of_blocks(k, groups.len() * TOGETHER + block, &[*w], chunk, bound);
+    }
+    bound
+}
+
+/// [`softmax`] of `B` blocks from `first` on.
+#[inline(always)]
+fn softmax_of_blocks<V: Vector, const B: usize>(
+    k: usize,
+    first: usize,
+    weights: &[[f64; LANES]; B],
+    chunk: &mut [[f64; LANES]],
+    mut bound: V,
+) -> V {
+    let place = |c: usize, b: usize| c * CHUNK + first + b;
+    if k == 1 {
+        for (b, w) in weights.iter().enumerate() {
+            let w = V::load(w);
+            bound = w.mul_add(V::load(&chunk[place(0, b)]), bound);
+            w.store(&mut chunk[place(0, b)]);
+        }
+    } else if k == 2 {
+        let ln: [[V; 2]; B] =
+            std::array::from_fn(|b| [V::load(&chunk[place(0, b)]), V::load(&chunk[place(1, b)])]);
+        let ratio: [V; B] = std::array::from_fn(|b| ratio_of_two(ln[b]));
+        for b in 0..B {
+            let w = V::load(&weights[b]);
+            let (shares, ln_sum) = softmax_of_two(ln[b], ratio[b], w);
+            bound = w.mul_add(ln_sum, bound);
+            shares[0].store(&mut chunk[place(0, b)]);
+            shares[1].store(&mut chunk[place(1, b)]);
+        }
+    } else {
+        // Loops, not closures: those need not be inlined, which costs most of the speed here.
+        let mut largest = [V::splat(f64::NEG_INFINITY); B];
+        for c in 0..k {
+            for b in 0..B {
+                largest[b] = largest[b].max(V::load(&chunk[place(c, b)]));
             }
-            let mut sum = V::zero();
-            for c in 0..k {
-                let e = exp(V::load(&chunk[c * CHUNK + block]).sub(largest));
-                e.store(&mut chunk[c * CHUNK + block]);
-                sum = sum.add(e);
+        }
+        let mut sum = [V::zero(); B];
+        for c in 0..k {
+            for b in 0..B {
+                let e = exp(V::load(&chunk[place(c, b)]).sub(largest[b]));
+                e.store(&mut chunk[place(c, b)]);
+                sum[b] = sum[b].add(e);
             }
-            let share = w.div(sum);
-            bound = w.mul_add(largest.add(ln(sum)), bound);
-            for c in 0..k {
-                V::load(&chunk[c * CHUNK + block]).mul(share).store(&mut chunk[c * CHUNK + block]);
+        }
+        let mut share = [V::zero(); B];
+        for b in 0..B {
+            let (ln_sum, inverse) = ln_and_inverse(sum[b]);
+            let w = V::load(&weights[b]);
+            bound = w.mul_add(largest[b].add(ln_sum), bound);
+            share[b] = w.mul(inverse);
+        }
+        for c in 0..k {
+            for b in 0..B {
+                V::load(&chunk[place(c, b)]).mul(share[b]).store(&mut chunk[place(c, b)]);
             }
         }
     }

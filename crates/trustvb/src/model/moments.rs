@@ -66,29 +66,56 @@ fn accumulate_few<V: Vector, const P: usize>(
     sums: &mut [[f64; LANES]],
 ) {
     let (blocks, _) = blocks.as_chunks::<P>();
-    let mut count = V::load(&sums[0]);
-    let mut first: [V; P] = std::array::from_fn(|j| V::load(&sums[1 + j]));
-    let mut second: [[V; P]; P] = std::array::from_fn(|i| {
-        std::array::from_fn(|j| {
-            if j <= i { V::load(&sums[1 + P + i * (i + 1) / 2 + j]) } else { V::zero() }
-        })
-    });
+    let mut moments = Moments::<V, P>::load(sums);
     for (x, share) in blocks.iter().zip(shares) {
-        let share = V::load(share);
-        count = count.add(share);
+        moments.add(V::load(share), |j| V::load(&x[j]));
+    }
+    moments.store(sums);
+}
+
+/// The sums of one component in registers.
+pub(super) struct Moments<V, const P: usize> {
+    count: V,
+    first: [V; P],
+    second: [[V; P]; P],
+}
+
+impl<V: Vector, const P: usize> Moments<V, P> {
+    #[inline(always)]
+    pub(super) fn load(sums: &[[f64; LANES]]) -> Self {
+        Moments {
+            count: V::load(&sums[0]),
+            first: std::array::from_fn(|j| V::load(&sums[1 + j])),
+            second: std::array::from_fn(|i| {
+                std::array::from_fn(|j| {
+                    if j <= i { V::load(&sums[1 + P + i * (i + 1) / 2 + j]) } else { V::zero() }
+                })
+            }),
+        }
+    }
+
+    /// Adds a block of rows with their shares. Columns are asked for when they are needed: with
+    /// five or six there are no registers to hold them too.
+    #[inline(always)]
+    pub(super) fn add(&mut self, share: V, x: impl Fn(usize) -> V) {
+        self.count = self.count.add(share);
         for i in 0..P {
-            let t = share.mul(V::load(&x[i]));
-            first[i] = first[i].add(t);
+            let t = share.mul(x(i));
+            self.first[i] = self.first[i].add(t);
             for j in 0..=i {
-                second[i][j] = t.mul_add(V::load(&x[j]), second[i][j]);
+                self.second[i][j] = t.mul_add(x(j), self.second[i][j]);
             }
         }
     }
-    count.store(&mut sums[0]);
-    for i in 0..P {
-        first[i].store(&mut sums[1 + i]);
-        for j in 0..=i {
-            second[i][j].store(&mut sums[1 + P + i * (i + 1) / 2 + j]);
+
+    #[inline(always)]
+    pub(super) fn store(&self, sums: &mut [[f64; LANES]]) {
+        self.count.store(&mut sums[0]);
+        for i in 0..P {
+            self.first[i].store(&mut sums[1 + i]);
+            for j in 0..=i {
+                self.second[i][j].store(&mut sums[1 + P + i * (i + 1) / 2 + j]);
+            }
         }
     }
 }

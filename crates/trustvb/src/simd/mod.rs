@@ -9,7 +9,7 @@ mod math;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use math::{exp, ln};
+pub(crate) use math::{exp, ln, ln_and_inverse};
 
 /// Lanes of a vector, and rows of a block of data.
 pub(crate) const LANES: usize = 8;
@@ -26,6 +26,7 @@ pub(crate) trait Vector: Copy {
     fn sub(self, o: Self) -> Self;
     fn mul(self, o: Self) -> Self;
     fn div(self, o: Self) -> Self;
+    fn neg(self) -> Self;
     fn max(self, o: Self) -> Self;
     fn min(self, o: Self) -> Self;
     /// `self * b + c`, rounded once where the machine can.
@@ -90,6 +91,10 @@ impl Vector for Portable {
     #[inline(always)]
     fn div(self, o: Self) -> Self {
         lanes(|i| self.0[i] / o.0[i])
+    }
+    #[inline(always)]
+    fn neg(self) -> Self {
+        lanes(|i| -self.0[i])
     }
     #[inline(always)]
     fn max(self, o: Self) -> Self {

@@ -70,6 +70,10 @@ impl Vector for Avx512 {
         Avx512(unsafe { _mm512_div_pd(self.0, o.0) })
     }
     #[inline(always)]
+    fn neg(self) -> Self {
+        Avx512(unsafe { _mm512_xor_pd(self.0, _mm512_set1_pd(-0.0)) })
+    }
+    #[inline(always)]
     fn max(self, o: Self) -> Self {
         Avx512(unsafe { _mm512_max_pd(self.0, o.0) })
     }
@@ -139,6 +143,13 @@ impl Vector for Avx2 {
     #[inline(always)]
     fn div(self, o: Self) -> Self {
         unsafe { Avx2(_mm256_div_pd(self.0, o.0), _mm256_div_pd(self.1, o.1)) }
+    }
+    #[inline(always)]
+    fn neg(self) -> Self {
+        unsafe {
+            let sign = _mm256_set1_pd(-0.0);
+            Avx2(_mm256_xor_pd(self.0, sign), _mm256_xor_pd(self.1, sign))
+        }
     }
     #[inline(always)]
     fn max(self, o: Self) -> Self {

@@ -2,13 +2,17 @@
 //!
 //! Rows pass through in chunks that stay in the first-level cache: log densities per component,
 //! softmax, weighted sums. Nothing of size N×K is kept. The number of columns is a constant to
-//! the compiler up to six, where all sums of a component fit into registers.
+//! the compiler up to six, where all sums of a component fit into registers. Two components in one or
+//! two columns need so little that a block of rows passes through all three without leaving them.
 
 use super::rows::Rows;
 use crate::linalg::{packed_index, packed_len};
-use crate::model::kernel::{CHUNK, Scratch, in_pieces, softmax};
-use crate::model::moments;
+use crate::model::kernel::{
+    CHUNK, Scratch, TOGETHER, in_pieces, ratio_of_two, softmax, softmax_of_two,
+};
+use crate::model::moments::{self, Moments};
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
+use std::f64::consts::FRAC_1_SQRT_2;
 
 /// What the E-step needs of a component, packed: `c`, then `b = A m`, then the triangle of `A`, so
 /// that `log ρ = c − ½|A x − b|²`.
@@ -119,39 +123,59 @@ impl Kernel for EStep<'_> {
     #[inline(always)]
     fn run<V: Vector>(self) -> f64 {
         let EStep { p, k, blocks, weights, densities, stats, scratch } = self;
-        let stride = 1 + p + p * (p + 1) / 2;
-        let chunk = &mut scratch.chunk[..];
-        let mut bound = V::zero();
-        for (blocks, weights) in blocks.chunks(CHUNK * p).zip(weights.chunks(CHUNK)) {
-            for c in 0..k {
-                let numbers = &densities[c * stride..(c + 1) * stride];
-                let out = &mut chunk[c * CHUNK..c * CHUNK + weights.len()];
-                match p {
-                    1 => ln_densities::<V, 1>(blocks, numbers, out),
-                    2 => ln_densities::<V, 2>(blocks, numbers, out),
-                    3 => ln_densities::<V, 3>(blocks, numbers, out),
-                    4 => ln_densities::<V, 4>(blocks, numbers, out),
-                    5 => ln_densities::<V, 5>(blocks, numbers, out),
-                    6 => ln_densities::<V, 6>(blocks, numbers, out),
-                    _ => match V::TILE {
-                        4 => ln_densities_any::<V, 4>(p, blocks, numbers, out),
-                        2 => ln_densities_any::<V, 2>(p, blocks, numbers, out),
-                        _ => ln_densities_any::<V, 1>(p, blocks, numbers, out),
-                    },
-                }
-            }
-            bound = softmax::<V>(k, weights, chunk, bound);
-            for c in 0..k {
-                let shares = &chunk[c * CHUNK..c * CHUNK + weights.len()];
-                let sums = &mut scratch.sums[c * stride..(c + 1) * stride];
-                moments::accumulate::<V>(p, blocks, shares, sums);
-            }
-        }
+        let sums = &mut scratch.sums[..];
+        let bound = match (k, p) {
+            (2, 1) => two_components::<V, 1>(blocks, weights, densities, sums),
+            (2, 2) => two_components::<V, 2>(blocks, weights, densities, sums),
+            _ => in_chunks::<V>(p, k, blocks, weights, densities, scratch),
+        };
         for (s, lanes) in stats.iter_mut().zip(&scratch.sums) {
             *s = V::load(lanes).sum();
         }
         bound.sum()
     }
+}
+
+/// The E-step of any number of components, chunk by chunk: densities, softmax, sums. Returns what it
+/// adds to the bound.
+#[inline(always)]
+fn in_chunks<V: Vector>(
+    p: usize,
+    k: usize,
+    blocks: &[[f64; LANES]],
+    weights: &[[f64; LANES]],
+    densities: &[f64],
+    scratch: &mut Scratch,
+) -> V {
+    let stride = Densities::stride(p);
+    let chunk = &mut scratch.chunk[..];
+    let mut bound = V::zero();
+    for (blocks, weights) in blocks.chunks(CHUNK * p).zip(weights.chunks(CHUNK)) {
+        for c in 0..k {
+            let numbers = &densities[c * stride..(c + 1) * stride];
+            let out = &mut chunk[c * CHUNK..c * CHUNK + weights.len()];
+            match p {
+                1 => ln_densities::<V, 1>(blocks, numbers, out),
+                2 => ln_densities::<V, 2>(blocks, numbers, out),
+                3 => ln_densities::<V, 3>(blocks, numbers, out),
+                4 => ln_densities::<V, 4>(blocks, numbers, out),
+                5 => ln_densities::<V, 5>(blocks, numbers, out),
+                6 => ln_densities::<V, 6>(blocks, numbers, out),
+                _ => match V::TILE {
+                    4 => ln_densities_any::<V, 4>(p, blocks, numbers, out),
+                    2 => ln_densities_any::<V, 2>(p, blocks, numbers, out),
+                    _ => ln_densities_any::<V, 1>(p, blocks, numbers, out),
+                },
+            }
+        }
+        bound = softmax::<V>(k, weights, chunk, bound);
+        for c in 0..k {
+            let shares = &chunk[c * CHUNK..c * CHUNK + weights.len()];
+            let sums = &mut scratch.sums[c * stride..(c + 1) * stride];
+            moments::accumulate::<V>(p, blocks, shares, sums);
+        }
+    }
+    bound
 }
 
 /// `log ρ` of a component for a chunk of rows.
@@ -162,24 +186,107 @@ fn ln_densities<V: Vector, const P: usize>(
     out: &mut [[f64; LANES]],
 ) {
     let (blocks, _) = blocks.as_chunks::<P>();
-    let b: [V; P] = std::array::from_fn(|i| V::splat(-numbers[1 + i]));
-    let a: [[V; P]; P] = std::array::from_fn(|i| {
-        std::array::from_fn(|j| {
-            if j <= i { V::splat(numbers[1 + P + i * (i + 1) / 2 + j]) } else { V::zero() }
-        })
-    });
-    let c = V::splat(numbers[0]);
+    let density = Density::<V, P>::new(numbers);
     for (x, out) in blocks.iter().zip(out) {
-        let x: [V; P] = std::array::from_fn(|j| V::load(&x[j]));
-        let mut form = V::zero();
-        for i in 0..P {
-            let mut z = b[i];
-            for j in 0..=i {
-                z = a[i][j].mul_add(x[j], z);
-            }
-            form = z.mul_add(z, form);
+        density.ln(&load(x)).store(out);
+    }
+}
+
+#[inline(always)]
+fn load<V: Vector, const P: usize>(x: &[[f64; LANES]; P]) -> [V; P] {
+    std::array::from_fn(|j| V::load(&x[j]))
+}
+
+/// A component's numbers in registers, `A` and `b` divided by √2 so that `log ρ = c − |A x − b|²`.
+struct Density<V, const P: usize> {
+    c: V,
+    minus_b: [V; P],
+    a: [[V; P]; P],
+}
+
+impl<V: Vector, const P: usize> Density<V, P> {
+    #[inline(always)]
+    fn new(numbers: &[f64]) -> Self {
+        Density {
+            c: V::splat(numbers[0]),
+            minus_b: std::array::from_fn(|i| V::splat(-FRAC_1_SQRT_2 * numbers[1 + i])),
+            a: std::array::from_fn(|i| {
+                std::array::from_fn(|j| {
+                    let a = if j <= i { numbers[1 + P + packed_index(i, j)] } else { 0.0 };
+                    V::splat(FRAC_1_SQRT_2 * a)
+                })
+            }),
         }
-        form.mul_add(V::splat(-0.5), c).store(out);
+    }
+
+    #[inline(always)]
+    fn ln(&self, x: &[V; P]) -> V {
+        let mut ln = self.c;
+        for i in 0..P {
+            let mut z = self.minus_b[i];
+            for j in 0..=i {
+                z = self.a[i][j].mul_add(x[j], z);
+            }
+            ln = z.neg().mul_add(z, ln);
+        }
+        ln
+    }
+}
+
+/// The whole E-step of two components when everything they need fits into registers, several blocks
+/// together as in [`softmax`]; returns what it adds to the bound.
+#[inline(always)]
+fn two_components<V: Vector, const P: usize>(
+    blocks: &[[f64; LANES]],
+    weights: &[[f64; LANES]],
+    densities: &[f64],
+    sums: &mut [[f64; LANES]],
+) -> V {
+    let stride = densities.len() / 2;
+    let density = std::array::from_fn(|c| Density::new(&densities[c * stride..(c + 1) * stride]));
+    let moments = std::array::from_fn(|c| Moments::load(&sums[c * stride..(c + 1) * stride]));
+    let mut pair = Pair::<V, P> { density, moments, bound: V::zero() };
+    let (blocks, _) = blocks.as_chunks::<P>();
+    let (many_blocks, last_blocks) = blocks.as_chunks::<TOGETHER>();
+    let (many_weights, last_weights) = weights.as_chunks::<TOGETHER>();
+    for (x, w) in many_blocks.iter().zip(many_weights) {
+        pair.add(x, w);
+    }
+    for (x, w) in last_blocks.iter().zip(last_weights) {
+        pair.add(&[*x], &[*w]);
+    }
+    for (moments, sums) in pair.moments.iter().zip(sums.chunks_exact_mut(stride)) {
+        moments.store(sums);
+    }
+    pair.bound
+}
+
+/// Two components in registers: what is known of them, and what is summed up.
+struct Pair<V, const P: usize> {
+    density: [Density<V, P>; 2],
+    moments: [Moments<V, P>; 2],
+    bound: V,
+}
+
+impl<V: Vector, const P: usize> Pair<V, P> {
+    #[inline(always)]
+    fn add<const B: usize>(&mut self, x: &[[[f64; LANES]; P]; B], w: &[[f64; LANES]; B]) {
+        let ln: [[V; 2]; B] = std::array::from_fn(|b| {
+            let x = load(&x[b]);
+            [self.density[0].ln(&x), self.density[1].ln(&x)]
+        });
+        let ratio: [V; B] = std::array::from_fn(|b| ratio_of_two(ln[b]));
+        let shares: [[V; 2]; B] = std::array::from_fn(|b| {
+            let w = V::load(&w[b]);
+            let (shares, ln_sum) = softmax_of_two(ln[b], ratio[b], w);
+            self.bound = w.mul_add(ln_sum, self.bound);
+            shares
+        });
+        for b in 0..B {
+            for (moments, share) in self.moments.iter_mut().zip(shares[b]) {
+                moments.add(share, |j| V::load(&x[b][j]));
+            }
+        }
     }
 }
 

@@ -172,6 +172,8 @@ fn columns<'py>(py: Python<'py>, summary: &[Summary]) -> PyResult<Bound<'py, PyD
     numbers("score_ratio_se", &|s| s.score_ratio_se)?;
     numbers("bias", &|s| s.bias)?;
     numbers("sd_estimate", &|s| s.sd_estimate)?;
+    numbers("oracle_length", &|s| s.oracle_length)?;
+    numbers("oracle_score", &|s| s.oracle_score)?;
     let quantiles = ["omega_p5", "omega_q1", "omega_median", "omega_q3", "omega_p95"];
     for (i, name) in quantiles.iter().enumerate() {
         numbers(name, &|s| s.omega[i])?;

@@ -47,7 +47,7 @@ pub use record::{Outcome, Record};
 pub use results::Results;
 #[cfg(feature = "parquet")]
 pub use run::{Progress, run, survey};
-pub use score::{interval_score, mean_and_sd, ratio_of_means, wilson};
+pub use score::{interval_score, mean_and_sd, oracle, ratio_of_means, wilson};
 pub use simulate::{
     BmlrSimulation, GmmSimulation, NoiseSize, SimulatedModel, Simulation, SimulationSettings,
     calibration_seed,

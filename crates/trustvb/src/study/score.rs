@@ -1,5 +1,6 @@
 //! What a set of replications says: coverage with its limits, interval scores, quantiles.
 
+use crate::functional::SampledLaw;
 use crate::special::normal;
 
 /// Wilson's limits for a share of `hits` among `n`, at a confidence level (Wilson 1927).
@@ -29,6 +30,23 @@ pub fn wilson(hits: usize, n: usize, level: f64) -> (f64, f64) {
 pub fn interval_score(lower: f64, upper: f64, level: f64, truth: f64) -> f64 {
     let miss = (lower - truth).max(0.0) + (truth - upper).max(0.0);
     (upper - lower) + 2.0 / (1.0 - level) * miss
+}
+
+/// Length and mean score of the best interval around these estimates that has one shape for all data
+/// sets: from `ĥ − q(1−a/2)` to `ĥ − q(a/2)`, with `q` the quantiles of the errors `ĥ − truth`.
+///
+/// It needs the truth, so nobody can have it: it is what an interval with the estimate's own spread and
+/// bias could reach, a yardstick for methods that must find that spread from one data set.
+pub fn oracle(estimates: &[f64], level: f64, truth: f64) -> (f64, f64) {
+    let errors = SampledLaw::new(estimates.iter().map(|x| x - truth).collect());
+    let tail = 0.5 * (1.0 - level);
+    let (low, high) = (errors.quantile(tail), errors.quantile(1.0 - tail));
+    let scores: Vec<f64> = errors
+        .sorted()
+        .iter()
+        .map(|error| interval_score(error - high, error - low, level, 0.0))
+        .collect();
+    (high - low, mean_and_sd(&scores).0)
 }
 
 /// Mean and standard deviation (with `n − 1`); NaN where there are too few values.
@@ -95,6 +113,27 @@ mod tests {
             .sum::<f64>()
             / f64::from(n);
         assert!((mean - expected).abs() < 1e-3, "{mean} {expected}");
+    }
+
+    #[test]
+    fn no_interval_of_one_shape_is_better_than_the_oracle() {
+        // Skewed errors: −log of uniform numbers, an Exp(1), whose quantiles are known.
+        let n = 2000;
+        let estimates: Vec<f64> =
+            (0..n).map(|i| 3.0 - ((f64::from(i) + 0.5) / f64::from(n)).ln()).collect();
+        let (length, score) = oracle(&estimates, 0.9, 3.0);
+        assert!((length - (0.95_f64 / 0.05).ln()).abs() < 0.02, "{length}");
+        let mean = |low: f64, high: f64| {
+            let scores: Vec<f64> =
+                estimates.iter().map(|x| interval_score(x - high, x - low, 0.9, 3.0)).collect();
+            mean_and_sd(&scores).0
+        };
+        for low in [0.0, 0.03, 0.05, 0.07, 0.1, 0.2] {
+            for high in [2.0, 2.5, 2.9, 3.0, 3.1, 3.5] {
+                assert!(score <= mean(low, high) + 1e-9, "{low} {high}");
+            }
+        }
+        assert!(oracle(&[], 0.9, 0.0).1.is_nan());
     }
 
     #[test]

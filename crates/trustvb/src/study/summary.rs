@@ -1,7 +1,7 @@
 //! What a study shows: for each cell, quantity, method and level, how intervals did.
 
 use super::record::Outcome;
-use super::score::{interval_score, mean_and_sd, ratio_of_means, wilson};
+use super::score::{interval_score, mean_and_sd, oracle, ratio_of_means, wilson};
 use super::{Record, Results, StudyMethod};
 use crate::calibrate::Flag;
 use crate::functional::SampledLaw;
@@ -57,6 +57,11 @@ pub struct Summary {
     pub bias: f64,
     /// Standard deviation of the estimates.
     pub sd_estimate: f64,
+    /// Length of the best interval of one shape for all data sets around the estimate, which needs
+    /// the truth.
+    pub oracle_length: f64,
+    /// Its mean score.
+    pub oracle_score: f64,
     /// Mean of the coverage that the method itself estimates.
     pub claimed: f64,
     /// Mean number of fits.
@@ -136,7 +141,9 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
     let (mean_length, sd_length) = mean_and_sd(&lengths);
     let length = five(lengths);
     let (mean_score, sd_score) = mean_and_sd(&values(&|r| score(r, level, truth)));
-    let (mean_estimate, sd_estimate) = mean_and_sd(&values(&|r| r.estimate));
+    let estimates = values(&|r| r.estimate);
+    let (mean_estimate, sd_estimate) = mean_and_sd(&estimates);
+    let (oracle_length, oracle_score) = oracle(&estimates, level, truth);
     let claimed: Vec<f64> = values(&|r| r.coverage).into_iter().filter(|c| !c.is_nan()).collect();
     let share = |count: usize| count as f64 / records.len() as f64;
     let bit = |r: &Record, i: usize| r.flags & (1 << i) != 0;
@@ -177,6 +184,8 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
         length,
         bias: mean_estimate - truth,
         sd_estimate,
+        oracle_length,
+        oracle_score,
         claimed: mean_and_sd(&claimed).0,
         fits: mean_and_sd(&values(&|r| r.fits)).0,
         seconds: mean_and_sd(&values(&|r| r.seconds)).0,

@@ -75,6 +75,13 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
         ));
         let rows = group.iter().map(|s| row(s, study.baseline == s.method)).collect();
         text.push_str(&table(&header, rows, 1));
+        // The estimate is the same for all methods; those that always answer say most about it.
+        let most = group.iter().max_by_key(|s| s.intervals).unwrap_or(&first);
+        text.push_str(&format!(
+            "best interval of one length around the estimate, which needs the truth: length {}, score {}\n",
+            deserved(most.oracle_length, most.oracle_length),
+            deserved(most.oracle_score, most.oracle_length)
+        ));
         for s in group.iter().filter(|s| s.intervals < s.replications) {
             let [none, failed, refused, crashed] = s.without;
             let reasons = [
@@ -188,6 +195,8 @@ fn one_json(s: &Summary) -> Value {
         "score_ratio_se": number(s.score_ratio_se),
         "bias": number(s.bias),
         "sd_estimate": number(s.sd_estimate),
+        "oracle_length": number(s.oracle_length),
+        "oracle_score": number(s.oracle_score),
         "omega_quantiles": list(&s.omega),
         "claimed_coverage": number(s.claimed),
         "fits": number(s.fits),
@@ -201,8 +210,8 @@ pub(super) fn csv(summary: &[Summary]) -> String {
     let mut text = String::from(
         "cell,size,quantity,method,level,truth,replications,intervals,no_interval,fit_failed,refused,\
          crashed,coverage,coverage_lower,coverage_upper,mean_length,median_length,sd_length,score,\
-         score_se,score_ratio,score_ratio_se,bias,sd_estimate,omega_p5,omega_q1,omega_median,omega_q3,\
-         omega_p95,claimed_coverage,fits,warned,flags,seconds\n",
+         score_se,score_ratio,score_ratio_se,bias,sd_estimate,oracle_length,oracle_score,omega_p5,omega_q1,\
+         omega_median,omega_q3,omega_p95,claimed_coverage,fits,warned,flags,seconds\n",
     );
     for s in summary {
         let mut cells = vec![
@@ -229,6 +238,8 @@ pub(super) fn csv(summary: &[Summary]) -> String {
             s.score_ratio_se,
             s.bias,
             s.sd_estimate,
+            s.oracle_length,
+            s.oracle_score,
         ];
         cells.extend(numbers.iter().chain(&s.omega).map(|x| csv_number(*x)));
         cells.extend([s.claimed, s.fits, s.warned].map(csv_number));

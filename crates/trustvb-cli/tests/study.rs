@@ -263,7 +263,7 @@ fn what_is_shown_can_be_run() {
     assert_eq!(scratch.ok(&["study", "shown.toml", "--show"]).stdout, shown);
     assert!(shown.contains("replications = 3\n"), "{shown}");
     let list = scratch.ok(&["study"]).stdout;
-    for name in ["paper-gmm", "paper-bmlr", "paper-supplement", "section3", "hard"] {
+    for name in ["paper-gmm", "paper-bmlr", "paper-supplement", "section3", "hard", "noise"] {
         assert!(list.contains(name), "{list}");
     }
 }

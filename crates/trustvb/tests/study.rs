@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::path::Path;
-use trustvb::study::{Labels, Outcome, Results, Study, StudyError, merge, run, summarise};
+use trustvb::study::{Labels, Outcome, Results, Study, StudyError, merge, overall, run, summarise};
 use trustvb::table::{Shard, Watch};
 
 fn study(text: &str) -> Study {
@@ -109,4 +109,23 @@ fn merging_insists_on_one_study() {
     run_in(&other, &study);
     let error = merge(&whole, &[other]).unwrap_err().to_string();
     assert!(error.contains("study.bootstraps is 20, here it is 21"), "{error}");
+}
+
+#[test]
+fn all_cells_together_are_the_means_of_the_cells() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut study = study(OVERLAP);
+    study.replications = 6;
+    let summary = summarise(&run_in(&scratch.path().join("both"), &study));
+    let all = overall(&summary);
+    assert_eq!(all.len(), 2);
+    let own: Vec<_> = summary.iter().filter(|s| s.method == all[0].method).collect();
+    assert_eq!((own.len(), all[0].pairs), (2, 2));
+    let (a, b) = (own[0], own[1]);
+    assert_eq!(all[0].coverage, (a.coverage + b.coverage) / 2.0);
+    assert_eq!(all[0].range, (a.coverage.min(b.coverage), a.coverage.max(b.coverage)));
+    let distance = ((a.coverage - 0.95).abs() + (b.coverage - 0.95).abs()) / 2.0;
+    assert!((all[0].distance - distance).abs() < 1e-12);
+    let ratio = ((a.score / a.oracle_score) * (b.score / b.oracle_score)).sqrt();
+    assert!((all[0].oracle_ratio / ratio - 1.0).abs() < 1e-12);
 }

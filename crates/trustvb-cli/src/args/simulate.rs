@@ -117,6 +117,9 @@ pub(crate) struct SimulateBmlrArgs {
     /// group [default: independent; as in the paper's code with the preset]
     #[arg(long, value_enum)]
     pub(crate) noise: Option<NoiseName>,
+    /// Mean of the regressors [default: 0]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) x_mean: Option<f64>,
     /// Seed
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,

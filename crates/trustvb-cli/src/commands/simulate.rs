@@ -112,6 +112,7 @@ fn bmlr(args: &SimulateBmlrArgs) -> Result<SimulationSettings, Failure> {
     if let Some(noise) = args.noise {
         settings.shared_noise = Some(noise == NoiseName::Shared);
     }
+    settings.x_mean = args.x_mean.or(settings.x_mean);
     Ok(settings)
 }
 

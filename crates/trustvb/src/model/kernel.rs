@@ -91,7 +91,8 @@ pub(super) fn softmax<V: Vector>(
     bound
 }
 
-/// [`softmax`] of `B` blocks from `first` on.
+/// [`softmax`] of `B` blocks from `first` on. Loops instead of closures: a closure that the compiler does
+/// not inline has not the instructions that the kernel was compiled for, and is several times slower.
 #[inline(always)]
 fn softmax_of_blocks<V: Vector, const B: usize>(
     k: usize,
@@ -108,9 +109,14 @@ fn softmax_of_blocks<V: Vector, const B: usize>(
             w.store(&mut chunk[place(0, b)]);
         }
     } else if k == 2 {
-        let ln: [[V; 2]; B] =
-            std::array::from_fn(|b| [V::load(&chunk[place(0, b)]), V::load(&chunk[place(1, b)])]);
-        let ratio: [V; B] = std::array::from_fn(|b| ratio_of_two(ln[b]));
+        let mut ln = [[V::zero(); 2]; B];
+        for b in 0..B {
+            ln[b] = [V::load(&chunk[place(0, b)]), V::load(&chunk[place(1, b)])];
+        }
+        let mut ratio = [V::zero(); B];
+        for b in 0..B {
+            ratio[b] = ratio_of_two(ln[b]);
+        }
         for b in 0..B {
             let w = V::load(&weights[b]);
             let (shares, ln_sum) = softmax_of_two(ln[b], ratio[b], w);
@@ -119,7 +125,6 @@ fn softmax_of_blocks<V: Vector, const B: usize>(
             shares[1].store(&mut chunk[place(1, b)]);
         }
     } else {
-        // Loops, not closures: those need not be inlined, which costs most of the speed here.
         let mut largest = [V::splat(f64::NEG_INFINITY); B];
         for c in 0..k {
             for b in 0..B {

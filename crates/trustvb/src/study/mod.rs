@@ -16,6 +16,8 @@ mod folder;
 #[cfg(feature = "parquet")]
 mod info;
 mod method;
+#[cfg(feature = "parquet")]
+mod overall;
 mod plan;
 mod preset;
 #[cfg(feature = "parquet")]
@@ -39,6 +41,8 @@ pub use folder::{CellInfo, merge, study_in};
 #[cfg(feature = "parquet")]
 pub use info::{StudyInfo, claim, info};
 pub use method::StudyMethod;
+#[cfg(feature = "parquet")]
+pub use overall::{Overall, overall};
 pub use plan::{Cell, Design, FitSettings, Labels, Study, Target};
 pub use preset::{PRESETS, preset};
 #[cfg(feature = "parquet")]

@@ -3,12 +3,13 @@
 use super::{Study, StudyError};
 
 /// Names and files of the built-in studies.
-pub const PRESETS: [(&str, &str); 5] = [
+pub const PRESETS: [(&str, &str); 6] = [
     ("paper-gmm", include_str!("presets/paper-gmm.toml")),
     ("paper-bmlr", include_str!("presets/paper-bmlr.toml")),
     ("paper-supplement", include_str!("presets/paper-supplement.toml")),
     ("section3", include_str!("presets/section3.toml")),
     ("hard", include_str!("presets/hard.toml")),
+    ("noise", include_str!("presets/noise.toml")),
 ];
 
 /// The built-in study of that name.

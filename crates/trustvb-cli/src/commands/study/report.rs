@@ -3,7 +3,7 @@
 use crate::args::Format;
 use crate::output::{csv_cell, csv_number, deserved, json_text, number, significant, table};
 use serde_json::{Map, Value, json};
-use trustvb::study::{Labels, Results, Summary};
+use trustvb::study::{Labels, Overall, Results, Summary, overall};
 
 pub(super) fn text(format: Format, results: &Results, summary: &[Summary]) -> String {
     match format {
@@ -104,7 +104,64 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
             ));
         }
     }
+    text.push_str(&together(study.baseline.name(), &overall(summary)));
     text
+}
+
+/// One table for all cells and quantities, when there are several.
+fn together(baseline: &str, all: &[Overall]) -> String {
+    let mut text = String::new();
+    let relative = format!("score/{baseline}");
+    let header = [
+        "method",
+        "pairs",
+        "mean coverage",
+        "off by",
+        "lowest",
+        "highest",
+        relative.as_str(),
+        "score/best",
+        "warned",
+    ];
+    let mut sorted: Vec<&Overall> = all.iter().filter(|o| o.pairs > 1).collect();
+    sorted.sort_by(|a, b| a.level.total_cmp(&b.level));
+    for level in sorted.chunk_by(|a, b| a.level == b.level) {
+        text.push_str(&format!(
+            "\nAll cells and quantities together, {:.0}% intervals (off by: mean distance between coverage \
+             and level; scores: geometric means)\n",
+            100.0 * level[0].level
+        ));
+        let rows = level.iter().map(|o| {
+            vec![
+                o.method.name().to_owned(),
+                o.pairs.to_string(),
+                share(o.coverage),
+                share(o.distance),
+                share(o.range.0),
+                share(o.range.1),
+                share(o.score_ratio),
+                share(o.oracle_ratio),
+                format!("{:.0}%", 100.0 * o.warned),
+            ]
+        });
+        text.push_str(&table(&header, rows.collect(), 1));
+    }
+    text
+}
+
+fn overall_json(o: &Overall) -> Value {
+    json!({
+        "method": o.method.name(),
+        "level": number(o.level),
+        "pairs": o.pairs,
+        "coverage": number(o.coverage),
+        "distance": number(o.distance),
+        "lowest": number(o.range.0),
+        "highest": number(o.range.1),
+        "score_ratio": number(o.score_ratio),
+        "oracle_ratio": number(o.oracle_ratio),
+        "warned": number(o.warned),
+    })
 }
 
 fn row(s: &Summary, is_baseline: bool) -> Vec<String> {
@@ -142,7 +199,7 @@ fn short(x: f64) -> String {
 }
 
 fn share(x: f64) -> String {
-    if x.is_nan() { "–".to_owned() } else { format!("{x:.3}") }
+    if x.is_finite() { format!("{x:.3}") } else { "–".to_owned() }
 }
 
 pub(super) fn json(results: &Results, summary: &[Summary]) -> String {
@@ -161,6 +218,7 @@ pub(super) fn json(results: &Results, summary: &[Summary]) -> String {
         "labels": study.labels,
         "baseline": study.baseline.name(),
         "summary": all,
+        "overall": overall(summary).iter().map(overall_json).collect::<Vec<_>>(),
         "version": env!("CARGO_PKG_VERSION"),
     }))
 }

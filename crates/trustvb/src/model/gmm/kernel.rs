@@ -271,17 +271,22 @@ struct Pair<V, const P: usize> {
 impl<V: Vector, const P: usize> Pair<V, P> {
     #[inline(always)]
     fn add<const B: usize>(&mut self, x: &[[[f64; LANES]; P]; B], w: &[[f64; LANES]; B]) {
-        let ln: [[V; 2]; B] = std::array::from_fn(|b| {
+        let mut ln = [[V::zero(); 2]; B];
+        for b in 0..B {
             let x = load(&x[b]);
-            [self.density[0].ln(&x), self.density[1].ln(&x)]
-        });
-        let ratio: [V; B] = std::array::from_fn(|b| ratio_of_two(ln[b]));
-        let shares: [[V; 2]; B] = std::array::from_fn(|b| {
+            ln[b] = [self.density[0].ln(&x), self.density[1].ln(&x)];
+        }
+        let mut ratio = [V::zero(); B];
+        for b in 0..B {
+            ratio[b] = ratio_of_two(ln[b]);
+        }
+        let mut shares = [[V::zero(); 2]; B];
+        for b in 0..B {
             let w = V::load(&w[b]);
-            let (shares, ln_sum) = softmax_of_two(ln[b], ratio[b], w);
+            let (own, ln_sum) = softmax_of_two(ln[b], ratio[b], w);
             self.bound = w.mul_add(ln_sum, self.bound);
-            shares
-        });
+            shares[b] = own;
+        }
         for b in 0..B {
             for (moments, share) in self.moments.iter_mut().zip(shares[b]) {
                 moments.add(share, |j| V::load(&x[b][j]));

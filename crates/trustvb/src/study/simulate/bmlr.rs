@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// A mixture of regressions to draw groups from, components by decreasing weight.
 ///
-/// The design is standard Normal. With a signal-to-noise ratio, the noise of group `n` is
+/// Regressors are Normal with variance 1. With a signal-to-noise ratio, the noise of group `n` is
 /// `ε/‖ε‖ · ‖X_n β_k‖ / SNR`: its norm is that of the signal over the ratio, exactly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BmlrSimulation {
@@ -26,6 +26,9 @@ pub struct BmlrSimulation {
     pub noise: NoiseSize,
     /// Whether all groups of a component share one draw of `ε`.
     pub shared_noise: bool,
+    /// Mean of all regressors.
+    #[serde(default)]
+    pub x_mean: f64,
 }
 
 /// How large the noise of a group is.
@@ -73,6 +76,10 @@ impl BmlrSimulation {
                 snr => return Err(wrong("snr", format!("{snr} is not a positive number"))),
             },
         };
+        let x_mean = settings.x_mean.unwrap_or(0.0);
+        if !x_mean.is_finite() {
+            return Err(wrong("x_mean", format!("{x_mean} is not a finite number")));
+        }
         let weights = settings.weights(k)?;
         let order = by_weight(&weights);
         Ok(BmlrSimulation {
@@ -82,6 +89,7 @@ impl BmlrSimulation {
             coefficients: order.iter().map(|&k| coefficients[k].clone()).collect(),
             noise,
             shared_noise: settings.shared_noise.unwrap_or(false),
+            x_mean,
         })
     }
 
@@ -104,7 +112,8 @@ impl BmlrSimulation {
             for _ in 0..self.rows {
                 let mut signal = 0.0;
                 for (column, beta) in design.iter_mut().zip(&self.coefficients[k]) {
-                    let x: f64 = StandardNormal.sample(rng);
+                    let standard: f64 = StandardNormal.sample(rng);
+                    let x = self.x_mean + standard;
                     column.push(x);
                     signal += beta * x;
                 }
@@ -132,14 +141,17 @@ impl BmlrSimulation {
         Ok(Grouped::balanced("y".to_owned(), response, names, design, self.rows)?)
     }
 
-    /// With a ratio, the noise precision is that of many rows: `SNR²/‖β_k‖²`.
+    /// With a ratio, the noise precision is that of many rows: `SNR²/E(xᵀβ_k)²`.
     pub(super) fn truth(&self) -> Truth {
         let noise = self
             .coefficients
             .iter()
             .map(|beta| match self.noise {
                 NoiseSize::Sd(sd) => 1.0 / (sd * sd),
-                NoiseSize::Snr(snr) => snr * snr / beta.iter().map(|b| b * b).sum::<f64>(),
+                NoiseSize::Snr(snr) => {
+                    let mean = self.x_mean * beta.iter().sum::<f64>();
+                    snr * snr / (beta.iter().map(|b| b * b).sum::<f64>() + mean * mean)
+                }
             })
             .collect();
         Truth {

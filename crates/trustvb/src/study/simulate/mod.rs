@@ -91,6 +91,9 @@ pub struct SimulationSettings {
     /// default: each group has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_noise: Option<bool>,
+    /// Mean of the regressors (bmlr); default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x_mean: Option<f64>,
 }
 
 /// A simulation with every number in place, components by decreasing weight.
@@ -138,6 +141,7 @@ impl SimulationSettings {
                     ("snr", self.snr.is_some()),
                     ("noise_sd", self.noise_sd.is_some()),
                     ("shared_noise", self.shared_noise.is_some()),
+                    ("x_mean", self.x_mean.is_some()),
                 ])?;
                 GmmSimulation::new(self, *size).map(Simulation::Gmm)
             }

@@ -139,6 +139,27 @@ fn noise_has_its_norm_and_is_shared_or_not() {
 }
 
 #[test]
+fn regressors_have_their_mean_and_noise_the_size_that_follows() {
+    let settings = SimulationSettings { x_mean: Some(3.0), shared_noise: Some(false), ..bmlr() };
+    let truth = settings.check().unwrap().truth();
+    let data = groups(&settings, 11);
+    let n = data.n_rows() as f64;
+    let (moved, usual) = (data.design_column(0), groups(&bmlr(), 11));
+    assert!(moved.iter().zip(usual.design_column(0)).all(|(x, y)| (x - y - 3.0).abs() < 1e-12));
+    // Over all groups of a component the noise has the precision that the truth states.
+    for k in 0..2 {
+        let own: Vec<f64> = residuals(&data, &truth)
+            .into_iter()
+            .filter(|(component, ..)| *component == k)
+            .flat_map(|(_, noise, _)| noise)
+            .collect();
+        let precision = own.len() as f64 / own.iter().map(|e| e * e).sum::<f64>();
+        let expected = truth.noise.as_ref().unwrap()[k];
+        assert!((precision / expected - 1.0).abs() < 10.0 / n.sqrt(), "{precision} {expected}");
+    }
+}
+
+#[test]
 fn data_sets_are_pinned() {
     let first = |settings: &SimulationSettings| match settings.check().unwrap().draw(1, 2).unwrap()
     {

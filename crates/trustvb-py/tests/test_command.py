@@ -11,7 +11,7 @@ import trustvb
 from conftest import read_exactly
 
 ASKED = ["pi[1]", "mu[1,x1] - mu[2,x1]", "cor[1,1,2]", "logit(pi[1])"]
-METHODS = ["vb", "tvb", "tvb-sequential", "gpc", "anchored", "analytic", "bootstrap"]
+METHODS = ["vb", "tvb", "tvb-sequential", "gpc", "anchored", "analytic", "jackknife", "bootstrap"]
 NUMBERS = ["level", "omega", "estimate", "lower", "upper", "coverage", "coverage_se"]
 
 

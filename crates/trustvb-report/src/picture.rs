@@ -58,8 +58,10 @@ pub fn density_panel(
     let mut curves = Vec::new();
     for a in quantity.at(level).filter(|a| a.lower.is_finite()) {
         let (x, y) = match known.iter().find(|(posterior, ..)| **posterior == a.posterior) {
-            // Percentiles have no posterior: only their interval is drawn.
-            _ if a.method == Method::Bootstrap => (Vec::new(), Vec::new()),
+            // These have no posterior: only their interval is drawn.
+            _ if [Method::Jackknife, Method::Bootstrap].contains(&a.method) => {
+                (Vec::new(), Vec::new())
+            }
             Some((_, x, y)) => (x.clone(), y.clone()),
             None => {
                 let (x, y): (Vec<f64>, Vec<f64>) =

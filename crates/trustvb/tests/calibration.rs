@@ -220,13 +220,30 @@ fn a_split_needs_three_times_the_variance() {
 }
 
 #[test]
+fn jackknife_of_one_gaussian_is_the_mean_with_its_standard_error() {
+    let columns = columns(1);
+    let table = Case::gmm(dataset(&columns), 1).bootstraps(0, 0).grid(2, 0.5).build();
+    let moments = Moments::new(&columns, &vec![1.0; columns[0].len()]);
+    // The prior mean is the column's, so that the estimate is x̄, whose influence is (x − x̄)/n.
+    let sd = (moments.variance * (moments.n - 1.0)).sqrt() / moments.n;
+    for answer in ask(&table, "mu[1,1]", &[Method::Jackknife], &[0.5, 0.95]) {
+        let half = sd * normal::quantile(0.5 + 0.5 * answer.level);
+        assert!((answer.lower - moments.mean + half).abs() < 1e-9 * half, "{answer:?}");
+        assert!((answer.upper - moments.mean - half).abs() < 1e-9 * half, "{answer:?}");
+        assert_eq!((answer.omega, answer.coverage, answer.extra_fits), (1.0, None, 1));
+        assert_eq!(answer.law, "infinitesimal jackknife");
+    }
+}
+
+#[test]
 fn the_only_weight_of_one_component_is_one() {
     let table = Case::gmm(dataset(&columns(1)), 1).bootstraps(50, 50).grid(10, 0.1).build();
     for text in ["pi[1]", "max(pi[1], pi[1]^2)"] {
         for answer in ask(&table, text, &Method::ALL, &[0.5, 0.95]) {
             let what = format!("{text} by {}: {answer:?}", answer.method.name());
             assert_eq!((answer.omega, answer.lower, answer.upper), (1.0, 1.0, 1.0), "{what}");
-            let coverage = (answer.method != Method::Bootstrap).then_some(1.0);
+            let told = ![Method::Jackknife, Method::Bootstrap].contains(&answer.method);
+            let coverage = told.then_some(1.0);
             assert_eq!((answer.estimate, answer.coverage), (1.0, coverage), "{what}");
             assert!(!has_flag(&answer, "never-reaches-level"), "{what}");
         }

@@ -97,6 +97,28 @@ fn bootstrap_gives_percentiles_of_the_estimate() {
 }
 
 #[test]
+fn jackknife_is_centred_where_there_is_no_bound_and_as_long_as_bootstraps_say() {
+    let table = Case::gmm(Dataset::faithful(), 2).grid(2, 0.5).bootstraps(300, 0).build();
+    let logit = |x: f64| (x / (1.0 - x)).ln();
+    let scales: [(&str, &dyn Fn(f64) -> f64); 4] = [
+        ("pi[1]", &logit),
+        ("sd[1,1]", &f64::ln),
+        ("mu[1,waiting]", &|x| x),
+        ("mu[1,waiting] - mu[2,waiting]", &|x| x),
+    ];
+    for (text, scale) in scales {
+        let answers = ask(&table, text, &[Method::Jackknife, Method::Bootstrap], &[0.8]);
+        let length = |a: &Answer| scale(a.upper) - scale(a.lower);
+        let (own, rival) = (&answers[0], &answers[1]);
+        let middle = 0.5 * (scale(own.lower) + scale(own.upper));
+        assert!((middle - scale(own.estimate)).abs() < 1e-9 * length(own), "{text}");
+        // Quantiles of 300 values have an error of 6% here.
+        let ratio = length(own) / length(rival);
+        assert!((ratio - 1.0).abs() < 0.25, "{text}: {ratio}");
+    }
+}
+
+#[test]
 fn levels_do_not_disturb_each_other() {
     let table = old_faithful();
     let levels = [0.95, 0.5, 0.9, 0.99];

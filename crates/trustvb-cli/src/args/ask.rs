@@ -34,7 +34,7 @@ pub(crate) struct AskArgs {
     /// Level of the intervals; may be repeated [default: 0.95]
     #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true)]
     pub(crate) level: Vec<f64>,
-    /// Methods, separated by commas: vb, tvb, tvb-sequential, gpc, anchored, analytic, bootstrap
+    /// Methods, separated by commas: vb, tvb, tvb-sequential, gpc, anchored, analytic, jackknife, bootstrap
     /// [default: vb,tvb,anchored,analytic]
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) method: Vec<String>,

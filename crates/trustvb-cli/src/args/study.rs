@@ -55,7 +55,7 @@ pub(crate) struct WantedStudyArgs {
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) only: Vec<String>,
     /// Only these methods, or others than the study has: vb, tvb, tvb-fresh, tvb-sequential, gpc,
-    /// anchored, analytic, bootstrap
+    /// anchored, analytic, jackknife, bootstrap
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) method: Vec<String>,
     /// These quantities instead of the study's; may be repeated

@@ -26,11 +26,12 @@ METHODS: dict[str, tuple[str, Any, str]] = {
     "anchored": ("#0072b2", "solid", "o"),
     "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
     "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
+    "jackknife": ("#3a3f45", "solid", "^"),
     "bootstrap": ("#3a3f45", (0, (2, 2.5)), "D"),
 }
 
 #: They choose no ω, so they have no curve of their own.
-WITHOUT_CURVE = ("vb", "bootstrap")
+WITHOUT_CURVE = ("vb", "jackknife", "bootstrap")
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -196,10 +197,10 @@ def density(
     if not rows:
         raise ValueError("there is no interval to draw")
     least = float(table.omegas[-1])
-    # Percentiles of estimates are no posterior's: they have an interval and no density.
+    # These are no posterior's: they have an interval and no density.
     curves = [
         ([], [])
-        if row["method"] == "bootstrap"
+        if row["method"] in ("jackknife", "bootstrap")
         else table._native.density(_ask.single(h), max(row["omega"], least), points, draws)
         for row in rows
     ]

@@ -75,7 +75,8 @@ class Table:
             count from 1, component 1 is the heaviest), or callables over :class:`Draws`; one, a list,
             or a dict from names. Every weight and mean if not given.
         level : of the intervals, one or several.
-        method : ``vb``, ``tvb``, ``tvb-sequential``, ``gpc``, ``anchored``, ``analytic``, ``bootstrap``, one or several;
+        method : ``vb``, ``tvb``, ``tvb-sequential``, ``gpc``, ``anchored``, ``analytic``,
+            ``jackknife``, ``bootstrap``, one or several;
             the usual ones that the table can answer if not given.
         draws : behind each law that has no exact form; final limits use ten times as many.
         frame : ``"pandas"``, ``"polars"``, ``"arrow"`` or ``"dict"``.

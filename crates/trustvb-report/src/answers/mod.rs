@@ -17,12 +17,13 @@ pub fn usual_methods(table: &TvbTable) -> Vec<Method> {
 }
 
 /// Whose interval to quote where there is room for one: the best evidence first.
-const PREFERRED: [Method; 7] = [
+const PREFERRED: [Method; 8] = [
     Method::Anchored,
     Method::Analytic,
     Method::Gpc,
     Method::Tvb,
     Method::TvbSequential,
+    Method::Jackknife,
     Method::Bootstrap,
     Method::Vb,
 ];

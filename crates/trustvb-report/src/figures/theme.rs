@@ -246,6 +246,7 @@ fn method_style(name: &str) -> Option<SeriesStyle> {
         "analytic" => (Paint::Green, "3.5 2.5", Marker::Triangle),
         "tvb-sequential" => (Paint::Purple, "8 3 2 3", Marker::Square),
         "tvb-fresh" => (Paint::Orange, "6 3", Marker::Square),
+        "jackknife" => (Paint::Wine, "", Marker::Triangle),
         "bootstrap" => (Paint::Wine, "2 2.5", Marker::Diamond),
         _ => return None,
     };

@@ -17,7 +17,6 @@
 use super::flag::Flag;
 use super::{Answer, CalibrateError, CurvePoint, Method, Question};
 use crate::fit::{Driver, FitOptions, InfluenceError, Linearisation, Status};
-use crate::functional::Range;
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
 use crate::special::normal;
@@ -98,13 +97,15 @@ pub(super) fn answer(
     Ok(answers)
 }
 
-/// `h` on the scale where it is unbounded.
-fn unbounded(range: Range, x: f64) -> f64 {
-    match range {
-        Range::Real => x,
-        Range::Positive => x.ln(),
-        Range::Unit => (x / (1.0 - x)).ln(),
-    }
+/// The sampling standard deviation of `ĥ_1` on the scale where h is unbounded; 0 for a constant.
+pub(super) fn spread_at_one(
+    question: &Question<'_>,
+    model: &dyn Model,
+) -> Result<f64, InfluenceError> {
+    let search = Search::new(question, model, 0.5);
+    let at = search.rung(0)?;
+    let (lower, upper, _) = question.law.interval(at.fit.posterior.parameters(), 0.5);
+    if lower == upper { Ok(0.0) } else { search.spread(&at) }
 }
 
 struct Search<'a> {
@@ -131,7 +132,7 @@ type Point = (usize, f64);
 
 impl<'a> Search<'a> {
     fn new(question: &'a Question<'a>, model: &'a dyn Model, level: f64) -> Search<'a> {
-        let anchor = unbounded(question.part.range(), question.estimate);
+        let anchor = question.part.range().unbounded(question.estimate);
         Search { question, model, level, anchor, points: Vec::new(), fits: 0, unconverged: 0 }
     }
 
@@ -215,7 +216,7 @@ impl<'a> Search<'a> {
         }
         self.count(&at.fit);
         let (range, part) = (self.question.part.range(), self.question.part);
-        let there = unbounded(range, part.plug_in(at.fit.posterior.parameters()));
+        let there = range.unbounded(part.plug_in(at.fit.posterior.parameters()));
         let pull = (there - self.anchor) / (1.0 / at.fit.omega - 1.0);
         Ok(if pull.is_finite() { pull } else { 0.0 })
     }
@@ -230,10 +231,8 @@ impl<'a> Search<'a> {
             // A constant has no spread to compare with, and no scale on which it is unbounded.
             f64::from(u8::from(lower == self.question.estimate))
         } else {
-            let (range, part) = (self.question.part.range(), self.question.part);
-            let h = |posterior: &Posterior| unbounded(range, part.plug_in(posterior.parameters()));
-            let sd = at.linearisation(self.model)?.influence(self.model, &h)?.sd;
-            let (lower, upper) = (unbounded(range, lower), unbounded(range, upper));
+            let (sd, range) = (self.spread(&at)?, self.question.part.range());
+            let (lower, upper) = (range.unbounded(lower), range.unbounded(upper));
             normal::cdf((self.anchor - lower) / sd) - normal::cdf((self.anchor - upper) / sd)
         };
         if coverage.is_nan() {
@@ -241,6 +240,15 @@ impl<'a> Search<'a> {
         }
         self.points.push(CurvePoint { omega, coverage, se: 0.0 });
         Ok((coverage, posterior.clone()))
+    }
+
+    /// The sampling standard deviation `v_ω` at a rung.
+    fn spread(&self, at: &Rung) -> Result<f64, InfluenceError> {
+        let part = self.question.part;
+        let h =
+            |posterior: &Posterior| part.range().unbounded(part.plug_in(posterior.parameters()));
+        let sd = at.linearisation(self.model)?.influence(self.model, &h)?.sd;
+        if sd.is_finite() { Ok(sd) } else { Err(Degenerate::NotFinite.into()) }
     }
 
     fn rung(&self, rung: usize) -> Result<Arc<Rung>, InfluenceError> {

@@ -11,6 +11,7 @@ mod coverage;
 mod evidence;
 mod flag;
 mod gpc;
+mod jackknife;
 mod law;
 mod memory;
 mod sequential;
@@ -53,19 +54,22 @@ pub enum Method {
     Anchored,
     /// As `anchored`, by the infinitesimal jackknife instead of resampling.
     Analytic,
+    /// The VB estimate with the infinitesimal jackknife's standard deviation: no ω, no resampling.
+    Jackknife,
     /// Percentiles of the VB estimate over bootstraps of all units: no ω, no posterior.
     Bootstrap,
 }
 
 impl Method {
     /// All of them, in the order in which results are shown.
-    pub const ALL: [Method; 7] = [
+    pub const ALL: [Method; 8] = [
         Method::Vb,
         Method::Tvb,
         Method::TvbSequential,
         Method::Gpc,
         Method::Anchored,
         Method::Analytic,
+        Method::Jackknife,
         Method::Bootstrap,
     ];
 
@@ -78,6 +82,7 @@ impl Method {
             Method::Gpc => "gpc",
             Method::Anchored => "anchored",
             Method::Analytic => "analytic",
+            Method::Jackknife => "jackknife",
             Method::Bootstrap => "bootstrap",
         }
     }
@@ -110,13 +115,13 @@ impl Method {
         match self {
             Method::Tvb => Some(Design::Split),
             Method::Gpc | Method::Anchored | Method::Bootstrap => Some(Design::Full),
-            Method::Vb | Method::TvbSequential | Method::Analytic => None,
+            Method::Vb | Method::TvbSequential | Method::Analytic | Method::Jackknife => None,
         }
     }
 
-    /// Whether it chooses an ω: `vb` stays at 1, and `bootstrap` has none.
+    /// Whether it chooses an ω: `vb` stays at 1, `jackknife` and `bootstrap` have none.
     pub fn chooses_omega(self) -> bool {
-        !matches!(self, Method::Vb | Method::Bootstrap)
+        !matches!(self, Method::Vb | Method::Jackknife | Method::Bootstrap)
     }
 
     /// Whether it looks at fits of the table below ω = 1.
@@ -300,6 +305,7 @@ impl<'a> Calibrator<'a> {
                 Method::Gpc => gpc::answer(&question, levels),
                 Method::Anchored => anchored::answer(&question, levels),
                 Method::Analytic => analytic::answer(&question, levels),
+                Method::Jackknife => jackknife::answer(&question, levels),
                 Method::Bootstrap => bootstrap::answer(&question, levels),
             }?);
         }
@@ -314,7 +320,7 @@ impl<'a> Calibrator<'a> {
     }
 
     /// The coverage curve that `method` looks at, at every `step`-th point of the grid and its last; for
-    /// `vb` and `bootstrap`, which look at none, that of `anchored`.
+    /// methods that choose no ω, which look at none, that of `anchored`.
     pub fn curve(
         &self,
         part: &Part,
@@ -328,7 +334,9 @@ impl<'a> Calibrator<'a> {
         let (design, target) = match method {
             Method::Tvb => (Design::Split, Target::SameOmega),
             Method::Gpc => (Design::Full, Target::SameOmega),
-            Method::Vb | Method::Bootstrap | Method::Anchored => (Design::Full, Target::Anchor),
+            Method::Vb | Method::Jackknife | Method::Bootstrap | Method::Anchored => {
+                (Design::Full, Target::Anchor)
+            }
             Method::TvbSequential | Method::Analytic => {
                 let answers = self.answer(part, &[method], &[level])?;
                 return Ok(answers.into_iter().flat_map(|answer| answer.curve).collect());

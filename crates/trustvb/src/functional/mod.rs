@@ -78,6 +78,33 @@ pub enum Range {
     Unit,
 }
 
+impl Range {
+    /// A value on the scale where there is no bound.
+    pub fn unbounded(self, x: f64) -> f64 {
+        match self {
+            Range::Real => x,
+            Range::Positive => x.ln(),
+            Range::Unit => (x / (1.0 - x)).ln(),
+        }
+    }
+
+    /// The value that [`Range::unbounded`] takes to `y`.
+    ///
+    /// ```
+    /// use trustvb::functional::Range;
+    /// for range in [Range::Real, Range::Positive, Range::Unit] {
+    ///     assert!((range.bounded(range.unbounded(0.3)) - 0.3).abs() < 1e-15);
+    /// }
+    /// ```
+    pub fn bounded(self, y: f64) -> f64 {
+        match self {
+            Range::Real => y,
+            Range::Positive => y.exp(),
+            Range::Unit => evaluate::expit(y),
+        }
+    }
+}
+
 /// A functional that is code: its value at every draw, in their order.
 pub type DrawFunction = dyn Fn(&Draws) -> Vec<f64> + Send + Sync;
 

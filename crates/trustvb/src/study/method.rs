@@ -22,13 +22,15 @@ pub enum StudyMethod {
     Anchored,
     /// [`Method::Analytic`].
     Analytic,
+    /// [`Method::Jackknife`].
+    Jackknife,
     /// [`Method::Bootstrap`].
     Bootstrap,
 }
 
 impl StudyMethod {
     /// All of them, in the order in which results are shown.
-    pub const ALL: [StudyMethod; 8] = [
+    pub const ALL: [StudyMethod; 9] = [
         StudyMethod::Vb,
         StudyMethod::Tvb,
         StudyMethod::TvbFresh,
@@ -36,6 +38,7 @@ impl StudyMethod {
         StudyMethod::Gpc,
         StudyMethod::Anchored,
         StudyMethod::Analytic,
+        StudyMethod::Jackknife,
         StudyMethod::Bootstrap,
     ];
 
@@ -48,6 +51,7 @@ impl StudyMethod {
             StudyMethod::Gpc => Method::Gpc,
             StudyMethod::Anchored => Method::Anchored,
             StudyMethod::Analytic => Method::Analytic,
+            StudyMethod::Jackknife => Method::Jackknife,
             StudyMethod::Bootstrap => Method::Bootstrap,
         }
     }

@@ -116,7 +116,7 @@ pub(super) fn replicate(
                 StudyMethod::TvbFresh => fresh.as_ref(),
                 StudyMethod::Gpc | StudyMethod::Anchored => full.as_ref(),
                 StudyMethod::Bootstrap => percentiles.as_ref(),
-                StudyMethod::TvbSequential | StudyMethod::Analytic => None,
+                StudyMethod::TvbSequential | StudyMethod::Analytic | StudyMethod::Jackknife => None,
             };
             let behind = behind.unwrap_or(&small);
             let clock = Instant::now();

@@ -1,7 +1,7 @@
 //! `jackknife`: the VB estimate with the standard deviation that the infinitesimal jackknife gives it.
 //!
 //! With `v_1` the sampling standard deviation of `ĥ_1`, from the influence of each unit at ω = 1 as in
-//! [`analytic`](super::analytic), the interval is `ĥ_1 ± z v_1` on the scale where h is unbounded. It is what
+//! [`analytic`], the interval is `ĥ_1 ± z v_1` on the scale where h is unbounded. It is what
 //! `analytic` would give if its intervals stayed centred at the estimate while they widen: then their
 //! coverage depends on their length alone, and no ω need be chosen. One fit, no resampling; where the prior
 //! takes over at small ω, nothing follows it there.

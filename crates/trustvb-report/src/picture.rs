@@ -6,7 +6,7 @@ use crate::figures::{
     CoveragePanel, DensityCurve, DensityPanel, ForestInterval, ForestPanel, ForestQuantity,
     MatrixComponent, OmegaPanel, OmegaQuantity, ScatterMatrixFigure,
 };
-use trustvb::calibrate::{Answer, Law, Method};
+use trustvb::calibrate::{Answer, Law};
 use trustvb::data::Dataset;
 use trustvb::fit::fit;
 use trustvb::functional::{Part, Range};
@@ -58,10 +58,8 @@ pub fn density_panel(
     let mut curves = Vec::new();
     for a in quantity.at(level).filter(|a| a.lower.is_finite()) {
         let (x, y) = match known.iter().find(|(posterior, ..)| **posterior == a.posterior) {
-            // These have no posterior: only their interval is drawn.
-            _ if [Method::Jackknife, Method::Bootstrap].contains(&a.method) => {
-                (Vec::new(), Vec::new())
-            }
+            // Only the interval is drawn.
+            _ if !a.method.has_posterior() => (Vec::new(), Vec::new()),
             Some((_, x, y)) => (x.clone(), y.clone()),
             None => {
                 let (x, y): (Vec<f64>, Vec<f64>) =
@@ -159,7 +157,7 @@ pub fn omega_panel(table: &TvbTable, quantities: &[Quantity<'_>], level: f64) ->
             name: quantity.part.label().to_owned(),
             chosen: quantity
                 .at(level)
-                .filter(|a| a.method != Method::Vb)
+                .filter(|a| a.method.chooses_omega())
                 .map(|a| ChosenOmega { method: a.method.name().to_owned(), omega: a.omega })
                 .collect(),
         })

@@ -242,8 +242,7 @@ fn the_only_weight_of_one_component_is_one() {
         for answer in ask(&table, text, &Method::ALL, &[0.5, 0.95]) {
             let what = format!("{text} by {}: {answer:?}", answer.method.name());
             assert_eq!((answer.omega, answer.lower, answer.upper), (1.0, 1.0, 1.0), "{what}");
-            let told = ![Method::Jackknife, Method::Bootstrap].contains(&answer.method);
-            let coverage = told.then_some(1.0);
+            let coverage = answer.method.has_posterior().then_some(1.0);
             assert_eq!((answer.estimate, answer.coverage), (1.0, coverage), "{what}");
             assert!(!has_flag(&answer, "never-reaches-level"), "{what}");
         }

@@ -26,12 +26,15 @@ METHODS: dict[str, tuple[str, Any, str]] = {
     "anchored": ("#0072b2", "solid", "o"),
     "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
     "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
-    "jackknife": ("#3a3f45", "solid", "^"),
-    "bootstrap": ("#3a3f45", (0, (2, 2.5)), "D"),
+    "jackknife": ("#882255", "solid", "^"),
+    "bootstrap": ("#882255", (0, (2, 2.5)), "D"),
 }
 
 #: They choose no ω, so they have no curve of their own.
 WITHOUT_CURVE = ("vb", "jackknife", "bootstrap")
+
+#: Their intervals are no posterior's, so they have no density.
+WITHOUT_DENSITY = ("jackknife", "bootstrap")
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -197,10 +200,9 @@ def density(
     if not rows:
         raise ValueError("there is no interval to draw")
     least = float(table.omegas[-1])
-    # These are no posterior's: they have an interval and no density.
     curves = [
         ([], [])
-        if row["method"] in ("jackknife", "bootstrap")
+        if row["method"] in WITHOUT_DENSITY
         else table._native.density(_ask.single(h), max(row["omega"], least), points, draws)
         for row in rows
     ]

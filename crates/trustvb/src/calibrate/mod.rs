@@ -124,6 +124,11 @@ impl Method {
         !matches!(self, Method::Vb | Method::Jackknife | Method::Bootstrap)
     }
 
+    /// Whether its interval is one of a posterior, which has a density and an estimated coverage.
+    pub fn has_posterior(self) -> bool {
+        !matches!(self, Method::Jackknife | Method::Bootstrap)
+    }
+
     /// Whether it looks at fits of the table below ω = 1.
     pub fn needs_grid(self) -> bool {
         matches!(self, Method::Tvb | Method::Gpc | Method::Anchored)

@@ -32,7 +32,7 @@ pub fn interval_score(lower: f64, upper: f64, level: f64, truth: f64) -> f64 {
     (upper - lower) + 2.0 / (1.0 - level) * miss
 }
 
-/// Length and mean score of the best interval around these estimates that has one shape for all data
+/// Length and mean score of the best interval around these estimates that has one length for all data
 /// sets: from `ĥ − q(1−a/2)` to `ĥ − q(a/2)`, with `q` the quantiles of the errors `ĥ − truth`.
 ///
 /// It needs the truth, so nobody can have it: it is what an interval with the estimate's own spread and
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn no_interval_of_one_shape_is_better_than_the_oracle() {
+    fn no_interval_of_one_length_is_better_than_the_oracle() {
         // Skewed errors: −log of uniform numbers, an Exp(1), whose quantiles are known.
         let n = 2000;
         let estimates: Vec<f64> =

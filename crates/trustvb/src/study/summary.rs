@@ -57,8 +57,7 @@ pub struct Summary {
     pub bias: f64,
     /// Standard deviation of the estimates.
     pub sd_estimate: f64,
-    /// Length of the best interval of one shape for all data sets around the estimate, which needs
-    /// the truth.
+    /// Length of the best interval of one length around the estimate, which needs the truth.
     pub oracle_length: f64,
     /// Its mean score.
     pub oracle_score: f64,

@@ -93,9 +93,11 @@ pub fn choose(
         Method::Tvb => tvb::search(curve(Design::Split, Target::SameOmega), levels, method),
         Method::Gpc => tvb::search(curve(Design::Full, Target::SameOmega), levels, method),
         Method::Anchored => anchored::search(curve(Design::Full, Target::Anchor), levels),
-        Method::TvbSequential | Method::Analytic | Method::Jackknife | Method::Bootstrap => {
-            Err(CalibrateError::NeedsModel(method.name()))
-        }
+        Method::Tempered
+        | Method::TvbSequential
+        | Method::Analytic
+        | Method::Jackknife
+        | Method::Bootstrap => Err(CalibrateError::NeedsModel(method.name())),
     }
 }
 

@@ -66,11 +66,18 @@ pub enum Flag {
         /// By this share of its half-length.
         share: f64,
     },
+    /// VB is wider than it need be: ω̂ > 1.
+    AboveOmegaOne {
+        /// ω̂.
+        omega: f64,
+    },
+    /// Every resample has the same estimate, so that resampling says nothing.
+    IdenticalEstimates,
 }
 
 impl Flag {
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 16] = [
+    pub const NAMES: [&str; 18] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -87,6 +94,8 @@ impl Flag {
         "no-influence",
         "methods-disagree",
         "prior-shifts",
+        "above-omega-1",
+        "identical-estimates",
     ];
 
     /// Its name in JSON and tables.
@@ -108,12 +117,14 @@ impl Flag {
             Flag::NoInfluence(_) => "no-influence",
             Flag::MethodsDisagree { .. } => "methods-disagree",
             Flag::PriorShifts { .. } => "prior-shifts",
+            Flag::AboveOmegaOne { .. } => "above-omega-1",
+            Flag::IdenticalEstimates => "identical-estimates",
         }
     }
 
     /// Whether it only tells, and is no reason for distrust.
     pub fn is_remark(&self) -> bool {
-        matches!(self, Flag::AtOmegaOne)
+        matches!(self, Flag::AtOmegaOne | Flag::AboveOmegaOne { .. })
     }
 
     /// What it means, in a sentence.
@@ -167,6 +178,14 @@ impl Flag {
             Flag::MethodsDisagree { ratio, thin } => format!(
                 "the analytic interval is {ratio:.2} times as long as the anchored one; {thin}"
             ),
+            Flag::AboveOmegaOne { omega } => {
+                format!("VB's own interval is {:.2} times as long as it need be", omega.sqrt())
+            }
+            Flag::IdenticalEstimates => {
+                "every resample has the same estimate, so resampling says nothing \
+                                         about its spread: the interval is VB's own"
+                    .to_owned()
+            }
             Flag::PriorShifts { share } => format!(
                 "at this ω the prior has moved the middle of the interval by {} of its half-length, so that it \
                  misses mostly on one side; data are few for components that overlap so much",

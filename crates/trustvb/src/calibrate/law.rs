@@ -83,6 +83,17 @@ impl<'a> Law<'a> {
         }
     }
 
+    /// The central interval in one of many fits: with a tenth of the draws.
+    pub fn quick_interval(&self, parameters: &[f64], level: f64) -> (f64, f64) {
+        match self.part.exact() {
+            Some(_) => {
+                let (lower, upper, _) = self.interval(parameters, level);
+                (lower, upper)
+            }
+            None => self.sample(parameters, self.draws).interval(level),
+        }
+    }
+
     /// Its density, as points `(x, f(x))` across the central 99.9%.
     pub fn density(&self, parameters: &[f64], points: usize) -> Vec<(f64, f64)> {
         let sampled =

@@ -15,6 +15,8 @@ mod jackknife;
 mod law;
 mod memory;
 mod sequential;
+mod temper;
+mod tempered;
 mod tvb;
 mod vb;
 
@@ -24,6 +26,7 @@ pub use flag::Flag;
 pub(crate) use flag::compare_methods;
 pub use law::Law;
 pub use memory::Memory;
+pub use temper::{Reach, Stretches};
 
 use crate::backend::Job;
 use crate::fit::StatusCode;
@@ -44,6 +47,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Method {
     /// ω = 1, not calibrated.
     Vb,
+    /// VB's law at ω = 1, stretched about its estimate by what bootstraps of all units say.
+    Tempered,
     /// The paper's grid search (Algorithm 2).
     Tvb,
     /// The paper's stochastic approximation (Algorithm 1).
@@ -62,8 +67,9 @@ pub enum Method {
 
 impl Method {
     /// All of them, in the order in which results are shown.
-    pub const ALL: [Method; 8] = [
+    pub const ALL: [Method; 9] = [
         Method::Vb,
+        Method::Tempered,
         Method::Tvb,
         Method::TvbSequential,
         Method::Gpc,
@@ -77,6 +83,7 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Method::Vb => "vb",
+            Method::Tempered => "tempered",
             Method::Tvb => "tvb",
             Method::TvbSequential => "tvb-sequential",
             Method::Gpc => "gpc",
@@ -114,7 +121,9 @@ impl Method {
     pub fn design(self) -> Option<Design> {
         match self {
             Method::Tvb => Some(Design::Split),
-            Method::Gpc | Method::Anchored | Method::Bootstrap => Some(Design::Full),
+            Method::Tempered | Method::Gpc | Method::Anchored | Method::Bootstrap => {
+                Some(Design::Full)
+            }
             Method::Vb | Method::TvbSequential | Method::Analytic | Method::Jackknife => None,
         }
     }
@@ -305,6 +314,7 @@ impl<'a> Calibrator<'a> {
         for method in methods {
             answers.extend(match method {
                 Method::Vb => vb::answer(&question, levels),
+                Method::Tempered => tempered::answer(&question, levels),
                 Method::Tvb => tvb::answer(&question, levels),
                 Method::TvbSequential => sequential::answer(&question, levels),
                 Method::Gpc => gpc::answer(&question, levels),
@@ -342,7 +352,7 @@ impl<'a> Calibrator<'a> {
             Method::Vb | Method::Jackknife | Method::Bootstrap | Method::Anchored => {
                 (Design::Full, Target::Anchor)
             }
-            Method::TvbSequential | Method::Analytic => {
+            Method::Tempered | Method::TvbSequential | Method::Analytic => {
                 let answers = self.answer(part, &[method], &[level])?;
                 return Ok(answers.into_iter().flat_map(|answer| answer.curve).collect());
             }
@@ -517,6 +527,37 @@ impl<'a> Question<'a> {
             extra_fits: 0,
             posterior: posterior.clone(),
             law: self.law.describe(),
+        }
+    }
+
+    /// A fit's estimate with limits, on the scale where h is unbounded.
+    fn reach(&self, posterior: &Posterior, (lower, upper): (f64, f64)) -> Reach {
+        let range = self.part.range();
+        Reach {
+            estimate: range.unbounded(self.part.plug_in(posterior.parameters())),
+            lower: range.unbounded(lower),
+            upper: range.unbounded(upper),
+        }
+    }
+
+    /// Stretches an answer's interval about its estimate: ω̂ = 1/stretch². `se` is the stretch's standard error.
+    fn stretch(&self, answer: &mut Answer, reach: &Reach, stretch: f64, se: f64) {
+        let range = self.part.range();
+        let limits = |by: f64| {
+            let (lower, upper) = reach.stretched(by);
+            (range.bounded(lower), range.bounded(upper))
+        };
+        let (lower, upper) = limits(stretch);
+        let (further_down, further_up) = limits(stretch + se);
+        let of_draws = answer.limits_se.unwrap_or((0.0, 0.0));
+        answer.limits_se = Some((
+            (lower - further_down).hypot(stretch * of_draws.0),
+            (further_up - upper).hypot(stretch * of_draws.1),
+        ));
+        (answer.lower, answer.upper) = (lower, upper);
+        answer.omega = stretch.powi(-2);
+        if answer.omega > 1.0 {
+            answer.flags.push(Flag::AboveOmegaOne { omega: answer.omega });
         }
     }
 

@@ -74,6 +74,26 @@ impl Node {
         }
     }
 
+    /// Whether it is `Σ_ij / (√Σ_ii √Σ_jj)` with `i ≠ j`, as `cor` means it.
+    pub(super) fn is_correlation(&self) -> bool {
+        let variance = |node: &Node| match node {
+            Node::Apply(Function::Sqrt, x) => match **x {
+                Node::Atom(a) if a.kind == AtomKind::Covariance && a.i == a.j => Some(a),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Node::Product(factors) = self else { return false };
+        let [(false, Node::Atom(c)), (true, a), (true, b)] = factors.as_slice() else {
+            return false;
+        };
+        let (Some(a), Some(b)) = (variance(a), variance(b)) else { return false };
+        c.kind == AtomKind::Covariance
+            && c.i != c.j
+            && (a.i.max(b.i), a.i.min(b.i)) == (c.i, c.j)
+            && [a.offset, b.offset] == [c.offset; 2]
+    }
+
     /// Calls `visit` with every element of the posterior in it.
     pub(super) fn atoms(&self, visit: &mut impl FnMut(&Atom)) {
         match self {

@@ -76,6 +76,8 @@ pub enum Range {
     Positive,
     /// From 0 to 1: the logit scale.
     Unit,
+    /// From -1 to 1, a correlation: Fisher's z scale.
+    Correlation,
 }
 
 impl Range {
@@ -85,6 +87,7 @@ impl Range {
             Range::Real => x,
             Range::Positive => x.ln(),
             Range::Unit => (x / (1.0 - x)).ln(),
+            Range::Correlation => x.atanh(),
         }
     }
 
@@ -92,7 +95,7 @@ impl Range {
     ///
     /// ```
     /// use trustvb::functional::Range;
-    /// for range in [Range::Real, Range::Positive, Range::Unit] {
+    /// for range in [Range::Real, Range::Positive, Range::Unit, Range::Correlation] {
     ///     assert!((range.bounded(range.unbounded(0.3)) - 0.3).abs() < 1e-15);
     /// }
     /// ```
@@ -101,6 +104,7 @@ impl Range {
             Range::Real => y,
             Range::Positive => y.exp(),
             Range::Unit => evaluate::expit(y),
+            Range::Correlation => y.tanh(),
         }
     }
 }
@@ -232,6 +236,7 @@ impl Functional {
             let range = match form.bounds() {
                 (low, high) if low >= 0.0 && high <= 1.0 => Range::Unit,
                 (low, _) if low >= 0.0 => Range::Positive,
+                _ if element.node.is_correlation() => Range::Correlation,
                 _ => Range::Real,
             };
             parts.push(Part {

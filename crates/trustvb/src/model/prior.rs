@@ -6,9 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PriorBase {
-    /// The paper's prior on standardised columns, mapped back: invariant to the columns' units.
+    /// What each model recommends; answers do not depend on the columns' units.
     #[default]
     Default,
+    /// The paper's prior on standardised columns, mapped back. It was the default of `gmm` once, and is how tables of
+    /// that time are read; for `bmlr` it is the default.
+    Standardised,
     /// The paper's prior on the columns as they are.
     Paper,
 }

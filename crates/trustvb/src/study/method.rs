@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum StudyMethod {
     /// [`Method::Vb`].
     Vb,
+    /// [`Method::Tempered`].
+    Tempered,
     /// [`Method::Tvb`], one split and one set of bootstraps for all ω.
     Tvb,
     /// [`Method::Tvb`] with a new split and new bootstraps at every ω and a search over the whole grid, as in
@@ -30,8 +32,9 @@ pub enum StudyMethod {
 
 impl StudyMethod {
     /// All of them, in the order in which results are shown.
-    pub const ALL: [StudyMethod; 9] = [
+    pub const ALL: [StudyMethod; 10] = [
         StudyMethod::Vb,
+        StudyMethod::Tempered,
         StudyMethod::Tvb,
         StudyMethod::TvbFresh,
         StudyMethod::TvbSequential,
@@ -46,6 +49,7 @@ impl StudyMethod {
     pub fn method(self) -> Method {
         match self {
             StudyMethod::Vb => Method::Vb,
+            StudyMethod::Tempered => Method::Tempered,
             StudyMethod::Tvb | StudyMethod::TvbFresh => Method::Tvb,
             StudyMethod::TvbSequential => Method::TvbSequential,
             StudyMethod::Gpc => Method::Gpc,

@@ -1,6 +1,7 @@
 //! Gaussian mixtures: `x_n | z_n = k ~ N(μ_k, Λ_k^-1)` with a Dirichlet and Normal–Wishart prior.
 
 mod kernel;
+mod pooling;
 mod prior;
 mod rows;
 mod update;

@@ -1,17 +1,25 @@
 //! The prior of a Gaussian mixture: what a user may set, and its value for a given sample.
 
+use super::pooling::{Pooling, ln_gammas};
 use super::scale_both_sides;
 use crate::linalg::{cholesky, invert_spd, ln_det_from_cholesky, pack, packed_index, packed_len};
 use crate::model::Degenerate;
 use crate::model::prior::{PriorBase, check_above};
 use crate::posterior::SymmetricDirichlet;
-use crate::special::gamma::ln_gamma;
 use serde::{Deserialize, Serialize};
 
 /// Prior parameters, in the data's units. What is `None` comes from `base`, computed from the
-/// sample that is fitted (for a resample, from the resample): `α0 = 1/K`, `m0` = column means,
-/// `β0 = 1`, `ν0 = p + 2`, and `W0` = the correlation matrix of standardised columns mapped back
-/// (`base = "default"`) or the covariance matrix (`base = "paper"`).
+/// sample that is fitted (for a resample, from the resample):
+///
+/// | | `default` | `paper`, and `standardised` |
+/// |---|---|---|
+/// | `alpha0` | 1 | 1/K |
+/// | `m0` | column means | column means |
+/// | `beta0` | 0.01 | 1 |
+/// | `nu0` | p + 6 (with `W0`: p + 2) | p + 2 |
+/// | `W0` | learned from all components, (M4'') | the covariance matrix; that of standardised columns, mapped back |
+///
+/// With `default` an affine change of the data changes nothing but the units of the answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GmmPrior {
@@ -37,6 +45,9 @@ pub struct GmmPrior {
     /// Wishart scale (a precision), by rows.
     #[serde(default, rename = "W0", skip_serializing_if = "Option::is_none")]
     pub w0: Option<Vec<Vec<f64>>>,
+    /// The probability that a component's covariance is not like the others' (`default` without `W0`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loose: Option<f64>,
 }
 
 impl GmmPrior {
@@ -50,6 +61,15 @@ impl GmmPrior {
         check_above("alpha0", self.alpha0, 0.0)?;
         check_above("beta0", self.beta0, 0.0)?;
         check_above("nu0", self.nu0, p as f64 - 1.0)?;
+        if let Some(loose) = self.loose.filter(|x| !(0.0..1.0).contains(x)) {
+            return Err(format!("the prior's loose is {loose} but must be at least 0 and below 1"));
+        }
+        if self.loose.is_some() && (self.w0.is_some() || self.base != PriorBase::Default) {
+            return Err(
+                "the prior's loose is for scales that are learned: leave it out, or W0 and base"
+                    .to_owned(),
+            );
+        }
         if let Some(m0) = &self.m0 {
             if m0.len() != p {
                 return Err(format!(
@@ -91,64 +111,100 @@ impl GmmPrior {
             Some(m0) => (0..p).map(|j| (m0[j] - centre[j]) / scale[j]).collect(),
             None => mean.clone(),
         };
-        let mut w0 = vec![0.0; packed_len(p)];
-        if let Some(given) = self.w0.as_ref().and_then(|w0| pack(w0)) {
-            // Λ_z = D Λ_x D.
-            scale_both_sides(&given, scale, &mut w0);
-        } else {
-            let denominator = if total > 1.0 { total - 1.0 } else { total };
-            let mut covariance = vec![0.0; packed_len(p)];
-            for i in 0..p {
-                for j in 0..=i {
-                    let at = packed_index(i, j);
-                    let about_mean = moments[1 + p + at] - total * mean[i] * mean[j];
-                    covariance[at] = about_mean / denominator;
+        let covariances = match self.w0.as_ref().and_then(|w0| pack(w0)) {
+            Some(given) => {
+                // Λ_z = D Λ_x D.
+                let mut w0 = vec![0.0; packed_len(p)];
+                scale_both_sides(&given, scale, &mut w0);
+                self.fixed(p, &w0)?
+            }
+            None => {
+                let covariance = covariance(p, moments, &mean)?;
+                let mapped = |factor: Vec<f64>| {
+                    let mut w0 = vec![0.0; packed_len(p)];
+                    scale_both_sides(&covariance, &factor, &mut w0);
+                    self.fixed(p, &w0)
+                };
+                match self.base {
+                    PriorBase::Default => {
+                        let nu0 = self.nu0.unwrap_or(p as f64 + TIED);
+                        let loose = self.loose.unwrap_or(LOOSE);
+                        Pooling::new(p, n_components, &covariance, nu0, loose)
+                            .map(Covariances::Pooled)
+                            .map_err(|_| collinear())?
+                    }
+                    // Cov(x) = D Cov(z) D as a precision of x is D² Cov(z) D² as one of z.
+                    PriorBase::Paper => mapped(scale.iter().map(|s| s * s).collect())?,
+                    PriorBase::Standardised => {
+                        mapped((0..p).map(|j| 1.0 / covariance[packed_index(j, j)]).collect())?
+                    }
                 }
             }
-            // What is left of a constant column after the subtraction is rounding.
-            let constant = |j: usize| {
-                let at = packed_index(j, j);
-                covariance[at] * denominator <= 1e-12 * moments[1 + p + at]
-            };
-            if (0..p).any(constant) {
-                return Err(Degenerate::Prior("a column is constant".to_owned()));
-            }
-            let factor: Vec<f64> = match self.base {
-                // Cov(x) = D Cov(z) D as a precision of x is D² Cov(z) D² as one of z.
-                PriorBase::Paper => scale.iter().map(|s| s * s).collect(),
-                PriorBase::Default => {
-                    (0..p).map(|j| 1.0 / covariance[packed_index(j, j)]).collect()
-                }
-            };
-            scale_both_sides(&covariance, &factor, &mut w0);
-        }
-        let (w0_inverse, _) = invert_spd(p, &w0)
-            .map_err(|_| Degenerate::Prior("its columns are collinear".to_owned()))?;
-        let mut w0_inverse_factor = w0_inverse.clone();
-        cholesky(p, &mut w0_inverse_factor)
-            .map_err(|_| Degenerate::Prior("its columns are nearly collinear".to_owned()))?;
-        let beta0 = self.beta0.unwrap_or(1.0);
-        let nu0 = self.nu0.unwrap_or(p as f64 + 2.0);
-        let mut base = w0_inverse.clone();
+        };
+        let weak = self.base == PriorBase::Default;
+        let alpha0 = self.alpha0.unwrap_or(if weak { 1.0 } else { 1.0 / n_components as f64 });
+        let beta0 = self.beta0.unwrap_or(if weak { 0.01 } else { 1.0 });
+        let weights = SymmetricDirichlet::new(n_components, alpha0);
+        let mut base = match &covariances {
+            Covariances::Fixed(fixed) => fixed.w0_inverse.clone(),
+            Covariances::Pooled(_) => vec![0.0; packed_len(p)],
+        };
         for i in 0..p {
             for j in 0..=i {
                 base[packed_index(i, j)] += beta0 * m0[i] * m0[j];
             }
         }
-        Ok(ResolvedPrior {
-            weights: SymmetricDirichlet::new(
-                n_components,
-                self.alpha0.unwrap_or(1.0 / n_components as f64),
-            ),
-            beta0,
-            nu0,
-            m0,
-            ln_det_w0_inverse: ln_det_from_cholesky(p, &w0_inverse_factor),
-            w0_inverse_factor,
-            base,
-            ln_gammas: (0..p).map(|j| ln_gamma(0.5 * (nu0 - j as f64))).sum(),
-        })
+        Ok(ResolvedPrior { weights, beta0, m0, base, covariances })
     }
+
+    /// The prior with this Wishart scale, whatever the data.
+    fn fixed(&self, p: usize, w0: &[f64]) -> Result<Covariances, Degenerate> {
+        let (w0_inverse, _) = invert_spd(p, w0).map_err(|_| collinear())?;
+        let mut w0_inverse_factor = w0_inverse.clone();
+        cholesky(p, &mut w0_inverse_factor)
+            .map_err(|_| Degenerate::Prior("its columns are nearly collinear".to_owned()))?;
+        let nu0 = self.nu0.unwrap_or(p as f64 + 2.0);
+        Ok(Covariances::Fixed(FixedScale {
+            nu0,
+            ln_det_w0_inverse: ln_det_from_cholesky(p, &w0_inverse_factor),
+            w0_inverse,
+            w0_inverse_factor,
+            ln_gammas: ln_gammas(p, nu0),
+        }))
+    }
+}
+
+/// Degrees of freedom beyond p with which components are tied to the common scale.
+const TIED: f64 = 6.0;
+
+/// The probability that a component is not.
+const LOOSE: f64 = 0.5;
+
+fn collinear() -> Degenerate {
+    Degenerate::Prior("its columns are collinear".to_owned())
+}
+
+/// The covariance matrix of a sample with these moments.
+fn covariance(p: usize, moments: &[f64], mean: &[f64]) -> Result<Vec<f64>, Degenerate> {
+    let total = moments[0];
+    let denominator = if total > 1.0 { total - 1.0 } else { total };
+    let mut covariance = vec![0.0; packed_len(p)];
+    for i in 0..p {
+        for j in 0..=i {
+            let at = packed_index(i, j);
+            let about_mean = moments[1 + p + at] - total * mean[i] * mean[j];
+            covariance[at] = about_mean / denominator;
+        }
+    }
+    // What is left of a constant column after the subtraction is rounding.
+    let constant = |j: usize| {
+        let at = packed_index(j, j);
+        covariance[at] * denominator <= 1e-12 * moments[1 + p + at]
+    };
+    if (0..p).any(constant) {
+        return Err(Degenerate::Prior("a column is constant".to_owned()));
+    }
+    Ok(covariance)
 }
 
 /// A prior's numbers in scaled units, with what every sweep needs of them.
@@ -156,13 +212,29 @@ impl GmmPrior {
 pub(super) struct ResolvedPrior {
     pub(super) weights: SymmetricDirichlet,
     pub(super) beta0: f64,
-    pub(super) nu0: f64,
     pub(super) m0: Vec<f64>,
+    /// `W0^-1 + β0 m0 m0ᵀ`, without `W0^-1` where that is learned.
+    pub(super) base: Vec<f64>,
+    pub(super) covariances: Covariances,
+}
+
+/// What is known of the components' covariances beforehand.
+#[derive(Clone, Debug)]
+pub(super) enum Covariances {
+    /// The same Wishart for each component.
+    Fixed(FixedScale),
+    /// A Wishart whose scale is learned from all of them.
+    Pooled(Pooling),
+}
+
+/// A Wishart prior.
+#[derive(Clone, Debug)]
+pub(super) struct FixedScale {
+    pub(super) nu0: f64,
+    pub(super) w0_inverse: Vec<f64>,
     /// Cholesky factor of `W0^-1`.
     pub(super) w0_inverse_factor: Vec<f64>,
     pub(super) ln_det_w0_inverse: f64,
-    /// `W0^-1 + β0 m0 m0ᵀ`.
-    pub(super) base: Vec<f64>,
     /// `Σ_j log Γ((ν0+1−j)/2)`.
     pub(super) ln_gammas: f64,
 }

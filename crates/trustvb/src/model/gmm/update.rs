@@ -1,7 +1,8 @@
 //! One sweep of a Gaussian mixture: (M4) from the statistics, then the E-step (M3).
 
 use super::kernel::{Densities, e_step};
-use super::prior::ResolvedPrior;
+use super::pooling::Pool;
+use super::prior::{Covariances, ResolvedPrior};
 use super::rows::Rows;
 use super::{Gmm, scale_both_sides};
 use crate::linalg::{cholesky, invert_lower, packed_index, packed_len};
@@ -46,6 +47,9 @@ pub(super) struct GmmSweeper<'a> {
     /// `Σ w log Σρ` of the last E-step.
     ln_evidence: f64,
     prior: Option<Rc<ResolvedPrior>>,
+    /// What is learned of a scale that components share, if they do.
+    pool: Option<Pool>,
+    counts: Vec<f64>,
     components: Components,
     densities: Densities,
     factor: Vec<f64>,
@@ -66,6 +70,8 @@ impl<'a> GmmSweeper<'a> {
             total_weight: 0.0,
             ln_evidence: 0.0,
             prior: None,
+            pool: None,
+            counts: vec![0.0; k],
             components: Components {
                 alpha: vec![0.0; k],
                 beta: vec![0.0; k],
@@ -84,7 +90,8 @@ impl<'a> GmmSweeper<'a> {
     /// (M4): `q(θ)` from the statistics in `state`.
     ///
     /// With `M1 = Σwrx` and `M2 = Σwrxxᵀ`, `W_k^-1 = W0^-1 + β0m0m0ᵀ + ωM2 − β_k m_k m_kᵀ` is (M4)
-    /// without a division by `N_k`, so that an emptied component simply becomes the prior.
+    /// without a division by `N_k`, so that an emptied component simply becomes the prior. Where the prior's scale is
+    /// learned, `base` lacks `W0^-1`, and what comes out is the scatter from which it is.
     fn update(
         &mut self,
         prior: &ResolvedPrior,
@@ -101,7 +108,10 @@ impl<'a> GmmSweeper<'a> {
             let c = &mut self.components;
             c.alpha[k] = prior.weights.alpha0() + omega * count;
             c.beta[k] = prior.beta0 + omega * count;
-            c.nu[k] = prior.nu0 + omega * count;
+            self.counts[k] = omega * count;
+            if let Covariances::Fixed(fixed) = &prior.covariances {
+                c.nu[k] = fixed.nu0 + omega * count;
+            }
             let mean = &mut c.mean[k * p..(k + 1) * p];
             for j in 0..p {
                 mean[j] = (prior.beta0 * prior.m0[j] + omega * first[j]) / c.beta[k];
@@ -128,6 +138,18 @@ impl<'a> GmmSweeper<'a> {
                 }
             }
         }
+        if let (Covariances::Pooled(pooling), Some(pool)) = (&prior.covariances, &mut self.pool) {
+            let c = &mut self.components;
+            pool.solve(pooling, &c.w_inverse, &self.counts).map_err(|_| {
+                Degenerate::Prior("the scale that components share cannot be found".to_owned())
+            })?;
+            for (k, w_inverse) in c.w_inverse.chunks_exact_mut(triangle).enumerate() {
+                c.nu[k] = pool.nu0[k] + self.counts[k];
+                for (w, s) in w_inverse.iter_mut().zip(pool.s()) {
+                    *w += pool.t[k] * s;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -137,19 +159,25 @@ impl<'a> GmmSweeper<'a> {
         let c = &mut self.components;
         c.alpha.fill(prior.weights.alpha0());
         c.beta.fill(prior.beta0);
-        c.nu.fill(prior.nu0);
+        let (spread, nu0) = match &prior.covariances {
+            Covariances::Pooled(pooling) => pooling.unseen(),
+            Covariances::Fixed(fixed) => {
+                let mut spread = prior.base.clone();
+                for i in 0..p {
+                    for j in 0..=i {
+                        spread[packed_index(i, j)] -= prior.beta0 * prior.m0[i] * prior.m0[j];
+                    }
+                }
+                (spread, fixed.nu0)
+            }
+        };
+        c.nu.fill(nu0);
         for k in 0..self.model.n_components {
             for j in 0..p {
                 let x = centres[k * p + j];
                 c.mean[k * p + j] = (x - self.model.centre[j]) / self.model.scale[j];
             }
-            let w_inverse = &mut c.w_inverse[k * triangle..(k + 1) * triangle];
-            for i in 0..p {
-                for j in 0..=i {
-                    let at = packed_index(i, j);
-                    w_inverse[at] = prior.base[at] - prior.beta0 * prior.m0[i] * prior.m0[j];
-                }
-            }
+            c.w_inverse[k * triangle..(k + 1) * triangle].copy_from_slice(&spread);
         }
     }
 
@@ -207,7 +235,11 @@ impl<'a> GmmSweeper<'a> {
         let psi_total = gammas.digamma(n_components);
         let alphas = c.alpha.iter().enumerate().map(|(k, &a)| (a, values(k)));
         let mut kl = prior.weights.kl_from(alphas, values(n_components));
+        let spread = Spread::of(prior, self.pool.as_ref())?;
+        kl += spread.kl;
         for k in 0..n_components {
+            let ScaleOf { nu0, t, ln_det: ln_det_prior, ln_gammas: ln_gammas_prior } =
+                spread.of_component(k);
             self.factor.copy_from_slice(&c.w_inverse[k * triangle..(k + 1) * triangle]);
             cholesky(p, &mut self.factor).map_err(|_| Degenerate::NotPositiveDefinite {
                 what: "scatter matrix",
@@ -237,7 +269,7 @@ impl<'a> GmmSweeper<'a> {
                     numbers[1 + p + row + j] = root_nu * a[j];
                     // tr(W0^-1 W) = ‖A L0‖² with W = AᵀA and W0^-1 = L0 L0ᵀ.
                     let product: f64 =
-                        (j..=i).map(|l| a[l] * prior.w0_inverse_factor[packed_index(l, j)]).sum();
+                        (j..=i).map(|l| a[l] * spread.factor[packed_index(l, j)]).sum();
                     trace += product * product;
                 }
                 numbers[1 + i] = root_nu * b;
@@ -248,12 +280,12 @@ impl<'a> GmmSweeper<'a> {
                 beta: c.beta[k],
                 nu: c.nu[k],
                 beta0: prior.beta0,
-                nu0: prior.nu0,
-                ln_det_ratio: prior.ln_det_w0_inverse - ln_det,
-                trace,
+                nu0,
+                ln_det_ratio: ln_det_prior - ln_det,
+                trace: t * trace,
                 shift,
                 digammas,
-                ln_multigamma_ratio: ln_gammas - prior.ln_gammas,
+                ln_multigamma_ratio: ln_gammas - ln_gammas_prior,
             }
             .kl();
         }
@@ -335,6 +367,65 @@ impl<'a> GmmSweeper<'a> {
     }
 }
 
+/// The prior of the covariances as the divergence needs it: `W0^-1 = t_k · factor · factorᵀ` for component k.
+struct Spread<'a> {
+    factor: &'a [f64],
+    /// What the learned scale itself costs.
+    kl: f64,
+    scales: Scales<'a>,
+}
+
+enum Scales<'a> {
+    Fixed(ScaleOf),
+    Pooled(&'a Pool),
+}
+
+/// The scale of one component.
+#[derive(Clone, Copy)]
+struct ScaleOf {
+    nu0: f64,
+    t: f64,
+    /// `ln|W0^-1|`, or its mean.
+    ln_det: f64,
+    /// `Σ_j ln Γ((ν0+1−j)/2)`, or its mean.
+    ln_gammas: f64,
+}
+
+impl<'a> Spread<'a> {
+    fn of(prior: &'a ResolvedPrior, pool: Option<&'a Pool>) -> Result<Spread<'a>, Degenerate> {
+        match (&prior.covariances, pool) {
+            (Covariances::Fixed(fixed), _) => Ok(Spread {
+                factor: &fixed.w0_inverse_factor,
+                kl: 0.0,
+                scales: Scales::Fixed(ScaleOf {
+                    nu0: fixed.nu0,
+                    t: 1.0,
+                    ln_det: fixed.ln_det_w0_inverse,
+                    ln_gammas: fixed.ln_gammas,
+                }),
+            }),
+            (Covariances::Pooled(_), Some(pool)) => {
+                Ok(Spread { factor: &pool.s_factor, kl: pool.kl, scales: Scales::Pooled(pool) })
+            }
+            (Covariances::Pooled(_), None) => {
+                Err(Degenerate::Prior("no weights are loaded".to_owned()))
+            }
+        }
+    }
+
+    fn of_component(&self, k: usize) -> ScaleOf {
+        match self.scales {
+            Scales::Fixed(scale) => scale,
+            Scales::Pooled(pool) => ScaleOf {
+                nu0: pool.nu0[k],
+                t: pool.t[k],
+                ln_det: pool.ln_det[k],
+                ln_gammas: pool.ln_gammas[k],
+            },
+        }
+    }
+}
+
 impl Sweeper for GmmSweeper<'_> {
     fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
         self.use_all = weights.is_none_or(|w| w.iter().all(|&w| w == 1.0));
@@ -348,7 +439,11 @@ impl Sweeper for GmmSweeper<'_> {
         e_step(self.rows(), &everything, &mut moments, &mut Scratch::default());
         self.total_weight = moments[0];
         self.prior = None;
-        self.prior = Some(Rc::new(self.resolve(&moments)?));
+        let prior = self.resolve(&moments)?;
+        if let (Covariances::Pooled(pooling), None) = (&prior.covariances, &self.pool) {
+            self.pool = Some(Pool::new(pooling, self.model.n_components));
+        }
+        self.prior = Some(Rc::new(prior));
         Ok(())
     }
 

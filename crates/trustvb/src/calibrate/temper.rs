@@ -1,0 +1,158 @@
+//! Tempering about the estimate, (M7): how far a law must be stretched about its own centre to hold a value.
+//!
+//! With `g` the scale on which h is unbounded, `ĝ` the estimate and `Q` a quantile of VB's law there, the
+//! tempered law has the quantiles `ĝ + (Q − ĝ)/√ω`. It keeps the estimate and the shape of VB's law and only
+//! its width changes, so that fits at ω = 1 say everything: a resample's interval holds the checked value
+//! iff it is stretched by at least the resample's own [`Reach::stretch_to`].
+
+use serde::{Deserialize, Serialize};
+
+/// The estimate of h in one fit and the limits of VB's interval, on the scale where h is unbounded.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reach {
+    /// The estimate.
+    pub estimate: f64,
+    /// The lower limit at the level asked for.
+    pub lower: f64,
+    /// The upper limit.
+    pub upper: f64,
+}
+
+impl Reach {
+    /// How far the law reaches below and above its estimate. Half the length on both sides where the estimate is not
+    /// between the limits: at small levels a skewed law's central interval need not hold it.
+    fn sides(&self) -> (f64, f64) {
+        let (below, above) = (self.estimate - self.lower, self.upper - self.estimate);
+        if below > 0.0 && above > 0.0 {
+            (below, above)
+        } else {
+            let half = 0.5 * (self.upper - self.lower);
+            (half, half)
+        }
+    }
+
+    /// The factor by which the law must be stretched about its estimate for its interval to end at `value`: `1/√ω`.
+    /// NaN when anything behind it is.
+    pub fn stretch_to(&self, value: f64) -> f64 {
+        let (below, above) = self.sides();
+        let distance = value - self.estimate;
+        if distance == 0.0 {
+            0.0
+        } else if distance > 0.0 {
+            distance / above
+        } else {
+            -distance / below
+        }
+    }
+
+    /// The limits after stretching.
+    pub fn stretched(&self, by: f64) -> (f64, f64) {
+        let (below, above) = self.sides();
+        (self.estimate - by * below, self.estimate + by * above)
+    }
+}
+
+/// What resamples say about the stretch that has the coverage asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stretches {
+    /// Of each usable resample, in increasing order.
+    sorted: Vec<f64>,
+}
+
+impl Stretches {
+    /// From the stretch each resample needs; NaN for those without a fit.
+    pub fn new(stretches: impl IntoIterator<Item = f64>) -> Stretches {
+        let mut sorted: Vec<f64> = stretches.into_iter().filter(|t| !t.is_nan()).collect();
+        sorted.sort_by(f64::total_cmp);
+        Stretches { sorted }
+    }
+
+    /// Usable resamples.
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Whether no resample is usable.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// Whether every resample has the estimate of the full data.
+    pub fn all_zero(&self) -> bool {
+        self.sorted.last() == Some(&0.0)
+    }
+
+    /// The share of resamples whose interval holds its checked value once stretched, with its standard error.
+    pub fn coverage(&self, by: f64) -> (f64, f64) {
+        let n = self.len() as f64;
+        let share = self.sorted.partition_point(|&t| t <= by) as f64 / n;
+        (share, (share * (1.0 - share) / n).sqrt())
+    }
+
+    /// The stretch at which that share is `level`: the `level` quantile, order statistic `(B + 1)·level`, linear in
+    /// between and held at the ends.
+    pub fn at(&self, level: f64) -> f64 {
+        self.order((self.len() + 1) as f64 * level - 1.0)
+    }
+
+    /// Its Monte-Carlo standard error: half the distance between the order statistics one binomial standard
+    /// deviation to either side.
+    pub fn standard_error(&self, level: f64) -> f64 {
+        let n = self.len() as f64;
+        let (centre, spread) = ((n + 1.0) * level - 1.0, (n * level * (1.0 - level)).sqrt());
+        0.5 * (self.order(centre + spread) - self.order(centre - spread))
+    }
+
+    fn order(&self, at: f64) -> f64 {
+        let Some(last) = self.len().checked_sub(1) else { return f64::NAN };
+        let at = at.clamp(0.0, last as f64);
+        let low = at.floor() as usize;
+        let (a, b) = (self.sorted[low], self.sorted[(low + 1).min(last)]);
+        if a == b { a } else { a + (at - low as f64) * (b - a) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_about_the_estimate() {
+        let reach = Reach { estimate: 1.0, lower: 0.0, upper: 3.0 };
+        assert_eq!(reach.stretch_to(2.0), 0.5);
+        assert_eq!(reach.stretch_to(0.5), 0.5);
+        assert_eq!(reach.stretch_to(-1.0), 2.0);
+        assert_eq!(reach.stretched(2.0), (-1.0, 5.0));
+        assert_eq!(reach.stretched(1.0), (0.0, 3.0));
+        // The interval stretched to a value ends there.
+        for value in [-3.0, 0.2, 1.7, 9.0] {
+            let (lower, upper) = reach.stretched(reach.stretch_to(value));
+            assert!((if value < 1.0 { lower } else { upper } - value).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn an_estimate_outside_its_interval_has_half_the_length_on_both_sides() {
+        let reach = Reach { estimate: 0.0, lower: 1.0, upper: 3.0 };
+        assert_eq!((reach.stretch_to(2.0), reach.stretched(1.0)), (2.0, (-1.0, 1.0)));
+    }
+
+    #[test]
+    fn constants_hold_themselves_and_nothing_else() {
+        let constant = Reach { estimate: 1.0, lower: 1.0, upper: 1.0 };
+        assert_eq!(constant.stretch_to(1.0), 0.0);
+        assert_eq!(constant.stretch_to(2.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn the_quantile_has_the_coverage() {
+        let stretches = Stretches::new((1..=99).map(f64::from).chain([f64::NAN]));
+        assert_eq!((stretches.len(), stretches.at(0.9)), (99, 90.0));
+        let (coverage, se) = stretches.coverage(90.0);
+        assert!((coverage - 90.0 / 99.0).abs() < 1e-12 && (se - 0.0289).abs() < 1e-4);
+        // Of uniform numbers the 0.9 quantile has standard error √(0.09/n) of their range.
+        assert!((stretches.standard_error(0.9) / 99.0 - 0.0301).abs() < 1e-3);
+        assert!(Stretches::new([]).at(0.5).is_nan() && !stretches.all_zero());
+        assert!(Stretches::new([0.0, 0.0]).all_zero());
+    }
+}

@@ -40,7 +40,7 @@ pub(super) fn results(methods: &[&str], cells: usize, quantities: usize) -> Resu
          quantities = [\"pi[1]\"]\n[[design]]\nname = \"d\"\nsimulate = {{ model = \"gmm\", n = [{}] }}\n",
         sizes.join(", ")
     );
-    let study = Study::parse(&study, "made up").unwrap();
+    let study = Study::parse(&study, "made up").expect("a study made by hand is one");
     let cell = |(size, name): (usize, String)| CellInfo {
         name,
         design: 0,

@@ -92,7 +92,7 @@ mod tests {
         for cell in study.cells().unwrap() {
             assert!(cell.targets.iter().all(|x| x.is_finite()), "{}", cell.name);
             assert!(
-                (7..=13).contains(&cell.targets.len()),
+                (5..=13).contains(&cell.targets.len()),
                 "{}: {}",
                 cell.name,
                 cell.targets.len()

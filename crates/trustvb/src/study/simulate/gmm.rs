@@ -103,7 +103,8 @@ impl GmmSimulation {
     }
 
     /// Row by row: a uniform number for the component, the standardised coordinates, which are Normal
-    /// numbers or with `skew` those of a Gamma law, and with `df` a χ² number that stretches them. Columns are `x1, x2, …`.
+    /// numbers or with `skew` those of a Gamma law, and with `df` a χ² number that stretches them. Columns
+    /// are `x1, x2, …`.
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> Result<Dataset, StudyError> {
         let p = self.centres[0].len();
         let factors = self

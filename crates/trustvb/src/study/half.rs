@@ -1,7 +1,7 @@
 //! The two halves of a study's cells: one to choose methods and constants by, one that is looked at once.
 //!
 //! Whoever tries many variants on the cells that they report will find one that does well there. Which half
-//! a cell belongs to is a hash of its name, so that nobody chose it, and neither other cells nor the
+//! a cell belongs to is a hash of its name, so that no result decides it, and neither other cells nor the
 //! order of the file move it.
 
 use super::{Study, StudyError};

@@ -219,7 +219,7 @@ fn mistakes_are_told_with_a_remedy() {
     let scratch = tiny();
     scratch.write("wrong.toml", TINY.replace("grid = 7", "gird = 7"));
     scratch.write("somebody/notes.txt", "mine");
-    let cases: [(&[&str], i32, &[&str]); 12] = [
+    let cases: [(&[&str], i32, &[&str]); 13] = [
         (&["study", "paper"], 2, &["no study paper", "paper-gmm"]),
         (&["study", "wrong.toml"], 1, &["wrong.toml", "line 5", "gird", "`grid`"]),
         (&["study", "tiny.toml", "--only", "near"], 2, &["near", "apart/n=40"]),
@@ -234,6 +234,7 @@ fn mistakes_are_told_with_a_remedy() {
         ),
         (&["study", "somebody"], 1, &["somebody is not the folder of a study"]),
         (&["simulate", "gmm", "--df", "1"], 2, &["--df", "more than 2"]),
+        (&["simulate", "gmm", "--skew", "0"], 2, &["--skew", "between 0.01 and 10"]),
         (&["simulate", "bmlr"], 2, &["--coefficients", "a row per component"]),
         (&["simulate", "study", "tiny.toml", "apart"], 2, &["apart", "apart/n=40"]),
     ];
@@ -256,6 +257,35 @@ fn mistakes_are_told_with_a_remedy() {
 }
 
 #[test]
+fn halves_and_flags_are_shown() {
+    let scratch = tiny();
+    study(&scratch, "all.study", &["--replications", "3", "--method", "vb,bootstrap"]);
+    let shown = |more: &[&str]| {
+        scratch.ok(&[&["study", "all.study", "--so-far"][..], more].concat()).stdout
+    };
+    let cells = |half: &str| -> Vec<String> {
+        let text = shown(&["--half", half, "--format", "json"]);
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let rows = json["summary"].as_array().expect("rows").iter();
+        let mut cells: Vec<String> = rows.map(|row| row["cell"].to_string()).collect();
+        cells.dedup();
+        cells
+    };
+    let (choose, judge) = (cells("choose"), cells("judge"));
+    assert_eq!(choose.len() + judge.len(), 3, "{choose:?} {judge:?}");
+    assert!(choose.iter().all(|cell| !judge.contains(cell)));
+    // 20 bootstraps are few, and only those who use them say so.
+    let table = shown(&["--flags=bootstrap"]);
+    let (_, flags) = table.split_once("Flags over all cells").expect("a table of flags");
+    assert!(flags.contains("bootstrap, 95% intervals") && !flags.contains("vb, 95%"), "{flags}");
+    assert!(flags.contains("few-bootstraps"), "{flags}");
+    let csv = shown(&["--flags", "--format", "csv"]);
+    assert!(csv.starts_with("method,level,flag,with,without,"), "{csv}");
+    let refused = scratch.run(&["study", "all.study", "--so-far", "--flags=magic"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+}
+
+#[test]
 fn what_is_shown_can_be_run() {
     let scratch = tiny();
     let shown = scratch.ok(&["study", "tiny.toml", "--scale", "0.2", "--show"]).stdout;
@@ -263,7 +293,9 @@ fn what_is_shown_can_be_run() {
     assert_eq!(scratch.ok(&["study", "shown.toml", "--show"]).stdout, shown);
     assert!(shown.contains("replications = 3\n"), "{shown}");
     let list = scratch.ok(&["study"]).stdout;
-    for name in ["paper-gmm", "paper-bmlr", "paper-supplement", "section3", "hard", "noise"] {
+    for name in
+        ["paper-gmm", "paper-bmlr", "paper-supplement", "section3", "hard", "noise", "broad"]
+    {
         assert!(list.contains(name), "{list}");
     }
 }

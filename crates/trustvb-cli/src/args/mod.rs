@@ -21,7 +21,9 @@ pub(crate) use simulate::{
     SimulateStudyArgs,
 };
 pub(crate) use slurm::{JobArgs, SlurmArgs, SlurmCommand, SlurmStudyArgs, SlurmTableArgs};
-pub(crate) use study::{LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs};
+pub(crate) use study::{
+    HalfName, LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs,
+};
 pub(crate) use table::{
     BuildArgs, DiffArgs, InfoArgs, MergeArgs, PlanArgs, TableArgs, TableCommand, TableContentArgs,
     WantedTableArgs,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 const SIMULATE_GMM_EXAMPLES: &str = "Examples:
   trustvb simulate gmm --preset paper-gmm --n 1000 -o data.csv
   trustvb simulate gmm --n 300 --weights 3,2,1 --separation 2.5 --df 5 --seed 7 -o heavy.csv
+  trustvb simulate gmm --n 300 --separation 4 --skew 1 -o skewed.csv
   trustvb simulate gmm --n 500 --centres '0,0;3,1' --covariance '1,0.5;0.5,1' -o tilted.parquet";
 
 const SIMULATE_BMLR_EXAMPLES: &str = "Examples:
@@ -24,7 +25,7 @@ pub(crate) struct SimulateArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SimulateCommand {
-    /// Rows of a mixture of Gaussians, or of t distributions
+    /// Rows of a mixture of Gaussians, or of t or skewed distributions
     ///
     /// The truth goes into a file beside the data: data.csv gets data.truth.json, with the names that
     /// quantities have (pi, mu, sigma). Component 1 is the heaviest.
@@ -83,6 +84,10 @@ pub(crate) struct SimulateGmmArgs {
     /// t-distributed components with so many degrees of freedom and the same covariances
     #[arg(long, value_name = "DF")]
     pub(crate) df: Option<f64>,
+    /// Skewed components with the same means and covariances: the skewness of their standardised
+    /// coordinates, which follow a Gamma law; 2 is that of an exponential law
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) skew: Option<f64>,
     /// Seed
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,

@@ -10,6 +10,8 @@ pub(super) const STUDY_EXAMPLES: &str = "Examples:
   trustvb study paper-gmm --show
   trustvb study section3 --only sep3/n=300 --replications 10 -B 20 --grid 20 -o quick.study
   trustvb study quick.study --so-far --format csv
+  trustvb study broad --half choose --only 'one-*' --replications 4 -B 20 -o choose.study
+  trustvb study choose.study --so-far --flags=anchored,bootstrap
 
 Data set 17 of a cell is that of `trustvb simulate study NAME CELL --replication 17`; with the seed
 in its truth file, `trustvb calibrate` gives the study's intervals.";
@@ -25,6 +27,14 @@ pub(crate) enum LabelsName {
     Matched,
     /// The heaviest component of the full-data fit is number 1
     Weight,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HalfName {
+    /// The cells to choose methods and constants by
+    Choose,
+    /// The cells to look at once, when everything is chosen
+    Judge,
 }
 
 /// Which study, with what changed, and where.
@@ -54,6 +64,10 @@ pub(crate) struct WantedStudyArgs {
     /// Only these cells: names of designs or cells, with * for anything; a cell's data stay the same
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) only: Vec<String>,
+    /// Only the cells of one half, by a hash of their names: choose by the one, and look at the other once,
+    /// at the end; with --so-far, show only these
+    #[arg(long, value_enum)]
+    pub(crate) half: Option<HalfName>,
     /// Only these methods, or others than the study has: vb, tvb, tvb-fresh, tvb-sequential, gpc,
     /// anchored, analytic, jackknife, bootstrap
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
@@ -89,6 +103,10 @@ pub(crate) struct StudyArgs {
     /// in the same folder, to complete it
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
+    /// After the summary: how often intervals hold the truth with each flag and without it, for all
+    /// methods or --flags=A,B; with --format csv instead of the summary
+    #[arg(long, value_delimiter = ',', value_name = "A,B", num_args = 0.., require_equals = true)]
+    pub(crate) flags: Option<Vec<String>>,
     /// How to print the summary
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,

@@ -89,6 +89,7 @@ fn gmm(args: &SimulateGmmArgs) -> Result<SimulationSettings, Failure> {
         settings.covariances = Some(read.collect::<Result<_, _>>()?);
     }
     settings.df = args.df;
+    settings.skew = args.skew;
     Ok(settings)
 }
 

@@ -37,7 +37,7 @@ def run_study(
     n_jobs : threads, all cores if not given; results do not depend on it.
     progress : whether to show a bar; if not given, when somebody watches.
     frame : ``"pandas"``, ``"polars"``, ``"arrow"`` or ``"dict"``.
-    changes : what to change in the study, by name: ``only`` (cells), ``scale``, ``replications``, ``bootstraps``,
+    changes : what to change in the study, by name: ``only`` (cells), ``half``, ``scale``, ``replications``, ``bootstraps``,
         ``grid``, ``seed``, ``level``, ``method``, ``quantities``, ``labels``; each means what the option of the command
         does.
 
@@ -64,6 +64,7 @@ def read_study(
     study: str | os.PathLike[str] | Mapping[str, Any],
     *,
     only: str | Iterable[str] | None = None,
+    half: str | None = None,
     scale: float | None = None,
     replications: int | None = None,
     bootstraps: int | None = None,
@@ -80,6 +81,7 @@ def read_study(
     changes = json.dumps(
         {
             "only": _listed(only),
+            "half": half,
             "scale": scale,
             "replications": None
             if replications is None

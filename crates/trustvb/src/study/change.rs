@@ -1,6 +1,6 @@
 //! A study with some of its numbers changed: what the command line and Python say beside its name.
 
-use super::{Labels, Study, StudyError, StudyMethod};
+use super::{Half, Labels, Study, StudyError, StudyMethod};
 use serde::Deserialize;
 
 /// What to change; nothing by default.
@@ -9,6 +9,8 @@ use serde::Deserialize;
 pub struct Changes {
     /// Only the cells with names that match one of these patterns; see [`Study::only`].
     pub only: Vec<String>,
+    /// Only the cells of this half; see [`Study::half`].
+    pub half: Option<Half>,
     /// Fewer replications and bootstraps; see [`Study::scaled`].
     pub scale: Option<f64>,
     /// Data sets in each cell.
@@ -33,6 +35,9 @@ impl Study {
     /// The study with these changes, checked.
     pub fn changed(self, changes: &Changes) -> Result<Study, StudyError> {
         let mut study = self.only(&changes.only)?;
+        if let Some(half) = changes.half {
+            study = study.half(half)?;
+        }
         if let Some(scale) = changes.scale {
             study = study.scaled(scale);
         }

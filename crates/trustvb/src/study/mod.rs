@@ -11,10 +11,16 @@
 
 mod change;
 mod error;
+mod fitted;
+#[cfg(feature = "parquet")]
+mod flags;
 #[cfg(feature = "parquet")]
 mod folder;
+mod half;
 #[cfg(feature = "parquet")]
 mod info;
+#[cfg(all(test, feature = "parquet"))]
+mod made_up;
 mod method;
 #[cfg(feature = "parquet")]
 mod overall;
@@ -36,14 +42,18 @@ mod truth;
 
 pub use change::Changes;
 pub use error::StudyError;
+pub use fitted::{FitSettings, StudyPrior};
+#[cfg(feature = "parquet")]
+pub use flags::{FlagCoverage, flag_coverage};
 #[cfg(feature = "parquet")]
 pub use folder::{CellInfo, merge, study_in};
+pub use half::Half;
 #[cfg(feature = "parquet")]
 pub use info::{StudyInfo, claim, info};
 pub use method::StudyMethod;
 #[cfg(feature = "parquet")]
 pub use overall::{Overall, overall};
-pub use plan::{Cell, Design, FitSettings, Labels, Study, Target};
+pub use plan::{Cell, Design, Labels, Study, Target};
 pub use preset::{PRESETS, preset};
 #[cfg(feature = "parquet")]
 pub use record::{Outcome, Record};

@@ -1,10 +1,10 @@
 //! What a study is: designs, methods, quantities and numbers, as a TOML file says them.
 
 use super::simulate::{GmmSimulation, Simulation, SimulationSettings};
-use super::{StudyError, StudyMethod, Truth};
+use super::{FitSettings, StudyError, StudyMethod};
 use crate::fit::{Fit, FitOptions, Start, Status, fit, match_components};
 use crate::functional::Functional;
-use crate::model::{BmlrPrior, GmmPrior, ModelSpec, Noise, PriorBase, Update};
+use crate::model::ModelSpec;
 use crate::posterior::{Layout, Posterior};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -105,21 +105,6 @@ pub enum Target {
     Limit,
 }
 
-/// The model that is fitted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FitSettings {
-    /// The prior: `default` or `paper`.
-    #[serde(default)]
-    pub prior: PriorBase,
-    /// Which form of the covariance update (gmm).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub update: Option<Update>,
-    /// A known noise precision (bmlr); otherwise it is estimated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub known_noise: Option<f64>,
-}
-
 mod defaults {
     use super::StudyMethod;
     pub(super) fn seed() -> u64 {
@@ -209,25 +194,34 @@ impl Study {
         if patterns.is_empty() {
             return Ok(self);
         }
-        let known: Vec<String> = self.designs.iter().flat_map(Design::cell_names).collect();
+        let known = self.cell_names();
         for pattern in patterns {
             if !known.iter().any(|cell| matches_cell(pattern, cell)) {
                 return Err(StudyError::NoSuchCell { pattern: pattern.clone(), known });
             }
         }
+        self.keep(|cell| patterns.iter().any(|pattern| matches_cell(pattern, cell)));
+        Ok(self)
+    }
+
+    /// Names of all cells, in order.
+    pub fn cell_names(&self) -> Vec<String> {
+        self.designs.iter().flat_map(Design::cell_names).collect()
+    }
+
+    /// Keeps the cells with these names, and the designs that still have some.
+    pub(super) fn keep(&mut self, wanted: impl Fn(&str) -> bool) {
         for design in &mut self.designs {
             let names = design.cell_names();
-            let wanted = |name: &String| patterns.iter().any(|p| matches_cell(p, name));
             let sizes = design.simulate.sizes().iter().zip(&names);
             let kept: Vec<usize> =
-                sizes.filter(|(_, n)| wanted(n)).map(|(size, _)| *size).collect();
+                sizes.filter(|(_, name)| wanted(name)).map(|(size, _)| *size).collect();
             match design.simulate.model {
                 super::SimulatedModel::Gmm => design.simulate.n = kept,
                 super::SimulatedModel::Bmlr => design.simulate.rows = kept,
             }
         }
         self.designs.retain(|design| !design.simulate.sizes().is_empty());
-        Ok(self)
     }
 
     /// Checks what needs no fit.
@@ -303,8 +297,7 @@ impl Study {
                 }
             }
         }
-        let known = self.designs.iter().flat_map(Design::cell_names).collect();
-        Err(StudyError::NoSuchCell { pattern: name.to_owned(), known })
+        Err(StudyError::NoSuchCell { pattern: name.to_owned(), known: self.cell_names() })
     }
 
     fn cell(&self, number: usize, size: usize, name: String) -> Result<Cell, StudyError> {
@@ -425,40 +418,6 @@ impl Design {
             self.fit.spec(&simulation, &simulation.truth())?;
         }
         Ok(())
-    }
-}
-
-impl FitSettings {
-    fn spec(&self, simulation: &Simulation, truth: &Truth) -> Result<ModelSpec, StudyError> {
-        let n_components = truth.pi.len();
-        match simulation {
-            Simulation::Gmm(_) => {
-                if self.known_noise.is_some() {
-                    let what = "it is not a setting of gmm".to_owned();
-                    return Err(StudyError::Setting { setting: "known_noise".into(), what });
-                }
-                Ok(ModelSpec::Gmm {
-                    n_components,
-                    prior: GmmPrior { base: self.prior, ..GmmPrior::default() },
-                    update: self.update.unwrap_or_default(),
-                })
-            }
-            Simulation::Bmlr(bmlr) => {
-                let names: Vec<String> =
-                    (1..=bmlr.coefficients[0].len()).map(|j| format!("x{j}")).collect();
-                let noise = self.known_noise.map_or(Noise::Estimate, Noise::Known);
-                noise.check().map_err(|what| StudyError::Setting {
-                    setting: "known_noise".to_owned(),
-                    what,
-                })?;
-                Ok(ModelSpec::Bmlr {
-                    n_components,
-                    prior: BmlrPrior { base: self.prior, ..BmlrPrior::default() },
-                    noise,
-                    formula: format!("y ~ 0 + {} | group", names.join(" + ")),
-                })
-            }
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::folder::{CellInfo, Folder};
 use super::simulate::calibration_seed;
-use super::{Record, Study, StudyError};
+use super::{Half, Record, Study, StudyError};
 use crate::data::{ColumnValues, write_table};
 use std::path::Path;
 
@@ -24,6 +24,13 @@ impl Results {
         let records = folder.records()?;
         let (study, cells) = folder.into_plan();
         Ok(Results { study, cells, records })
+    }
+
+    /// Only the cells of one half, so that the other is not looked at.
+    pub fn half(mut self, half: Half) -> Results {
+        let both = self.cells.into_iter().zip(self.records);
+        (self.cells, self.records) = both.filter(|(cell, _)| Half::of(&cell.name) == half).unzip();
+        self
     }
 
     /// Replications that are there, and that there should be.

@@ -1,5 +1,6 @@
 //! What a study shows: for each cell, quantity, method and level, how intervals did.
 
+use super::flags::warns;
 use super::record::Outcome;
 use super::score::{interval_score, mean_and_sd, oracle, ratio_of_means, wilson};
 use super::{Record, Results, StudyMethod};
@@ -153,10 +154,6 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| (name, share(count)))
         .collect();
-    // The study itself decides how many bootstraps there are.
-    let few = Flag::FewBootstraps { bootstraps: 0 };
-    let remark = |i: usize| [Flag::AtOmegaOne.name(), few.name()].contains(&Flag::NAMES[i]);
-    let warns = |r: &&&Record| (0..Flag::NAMES.len()).any(|i| bit(r, i) && !remark(i));
     let without = |outcome: Outcome| records.iter().filter(|r| r.outcome == outcome).count();
     Summary {
         cell: String::new(),
@@ -188,7 +185,7 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
         claimed: mean_and_sd(&claimed).0,
         fits: mean_and_sd(&values(&|r| r.fits)).0,
         seconds: mean_and_sd(&values(&|r| r.seconds)).0,
-        warned: share(records.iter().filter(warns).count()),
+        warned: share(records.iter().filter(|r| warns(r.flags)).count()),
         flags,
     }
 }

@@ -1,10 +1,14 @@
 //! `trustvb study`: coverage studies, resumable, with their summary and figures.
 
 mod figures;
+mod flags;
+mod overall;
 mod report;
 
 use super::table::{ranges, shard};
-use crate::args::{LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs};
+use crate::args::{
+    Format, HalfName, LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs,
+};
 use crate::failure::Failure;
 use crate::output::write_text;
 use crate::progress;
@@ -12,8 +16,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trustvb::data::DataError;
 use trustvb::study::{
-    Changes, Labels, PRESETS, Results, Study, StudyError, StudyInfo, StudyMethod, info, merge,
-    preset, run as run_study, study_in, summarise,
+    Changes, Half, Labels, PRESETS, Results, Study, StudyError, StudyInfo, StudyMethod, info,
+    merge, preset, run as run_study, study_in, summarise,
 };
 use trustvb::table::{Shard, Watch};
 
@@ -23,6 +27,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
     }
     let Some(name) = &args.wanted.study else { return print(&list()?) };
     let study = changed(read(name)?, &args.wanted)?;
+    let flagged = args.flags.as_deref().map(methods).transpose()?;
     if args.show {
         return print(&study.to_toml());
     }
@@ -57,7 +62,26 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
             folder.display()
         );
     }
-    print(&report::text(args.format, &results, &summarise(&results)))
+    // A run without --half stays one study; what is shown of it is what was asked for.
+    let shown = match half(args.wanted.half) {
+        Some(half) => results.half(half),
+        None => results,
+    };
+    let mut text = match (&flagged, args.format) {
+        (Some(_), Format::Csv) => String::new(),
+        _ => report::text(args.format, &shown, &summarise(&shown)),
+    };
+    if let Some(methods) = &flagged {
+        text.push_str(&flags::text(args.format, &shown, methods));
+    }
+    print(&text)
+}
+
+fn half(name: Option<HalfName>) -> Option<Half> {
+    name.map(|name| match name {
+        HalfName::Choose => Half::Choose,
+        HalfName::Judge => Half::Judge,
+    })
 }
 
 /// Runs what is missing.
@@ -155,6 +179,7 @@ pub(crate) fn read(name: &str) -> Result<Study, Failure> {
 pub(crate) fn changed(study: Study, args: &WantedStudyArgs) -> Result<Study, Failure> {
     let changes = Changes {
         only: args.only.clone(),
+        half: half(args.half),
         scale: args.scale,
         replications: args.replications,
         bootstraps: args.bootstraps,

@@ -1,9 +1,10 @@
 //! The summary of a study as a table for people, JSON and CSV for programs.
 
+use super::{flags, overall};
 use crate::args::Format;
 use crate::output::{csv_cell, csv_number, deserved, json_text, number, significant, table};
 use serde_json::{Map, Value, json};
-use trustvb::study::{Labels, Overall, Results, Summary, overall};
+use trustvb::study::{Labels, Results, Summary, flag_coverage, overall as all_together};
 
 pub(super) fn text(format: Format, results: &Results, summary: &[Summary]) -> String {
     match format {
@@ -104,64 +105,8 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
             ));
         }
     }
-    text.push_str(&together(study.baseline.name(), &overall(summary)));
+    text.push_str(&overall::text(study.baseline.name(), &all_together(summary)));
     text
-}
-
-/// One table for all cells and quantities, when there are several.
-fn together(baseline: &str, all: &[Overall]) -> String {
-    let mut text = String::new();
-    let relative = format!("score/{baseline}");
-    let header = [
-        "method",
-        "pairs",
-        "mean coverage",
-        "off by",
-        "lowest",
-        "highest",
-        relative.as_str(),
-        "score/best",
-        "warned",
-    ];
-    let mut sorted: Vec<&Overall> = all.iter().filter(|o| o.pairs > 1).collect();
-    sorted.sort_by(|a, b| a.level.total_cmp(&b.level));
-    for level in sorted.chunk_by(|a, b| a.level == b.level) {
-        text.push_str(&format!(
-            "\nAll cells and quantities together, {:.0}% intervals (off by: mean distance between coverage \
-             and level; scores: geometric means)\n",
-            100.0 * level[0].level
-        ));
-        let rows = level.iter().map(|o| {
-            vec![
-                o.method.name().to_owned(),
-                o.pairs.to_string(),
-                share(o.coverage),
-                share(o.distance),
-                share(o.range.0),
-                share(o.range.1),
-                share(o.score_ratio),
-                share(o.oracle_ratio),
-                format!("{:.0}%", 100.0 * o.warned),
-            ]
-        });
-        text.push_str(&table(&header, rows.collect(), 1));
-    }
-    text
-}
-
-fn overall_json(o: &Overall) -> Value {
-    json!({
-        "method": o.method.name(),
-        "level": number(o.level),
-        "pairs": o.pairs,
-        "coverage": number(o.coverage),
-        "distance": number(o.distance),
-        "lowest": number(o.range.0),
-        "highest": number(o.range.1),
-        "score_ratio": number(o.score_ratio),
-        "oracle_ratio": number(o.oracle_ratio),
-        "warned": number(o.warned),
-    })
 }
 
 fn row(s: &Summary, is_baseline: bool) -> Vec<String> {
@@ -198,7 +143,8 @@ fn short(x: f64) -> String {
     text
 }
 
-fn share(x: f64) -> String {
+/// A share or a ratio with three decimals.
+pub(super) fn share(x: f64) -> String {
     if x.is_finite() { format!("{x:.3}") } else { "–".to_owned() }
 }
 
@@ -218,7 +164,8 @@ pub(super) fn json(results: &Results, summary: &[Summary]) -> String {
         "labels": study.labels,
         "baseline": study.baseline.name(),
         "summary": all,
-        "overall": overall(summary).iter().map(overall_json).collect::<Vec<_>>(),
+        "overall": all_together(summary).iter().map(overall::json).collect::<Vec<_>>(),
+        "flag_coverage": flag_coverage(results).iter().map(flags::json).collect::<Vec<_>>(),
         "version": env!("CARGO_PKG_VERSION"),
     }))
 }

@@ -1,4 +1,4 @@
-//! Rows of a mixture of Gaussians, or of t distributions with the same covariances.
+//! Rows of a mixture of Gaussians, or of heavy-tailed or skewed components with the same covariances.
 
 use super::{SimulationSettings, by_weight, component, wrong};
 use crate::data::Dataset;
@@ -6,7 +6,7 @@ use crate::linalg::{cholesky, pack, packed_index};
 use crate::random::uniform;
 use crate::study::{StudyError, Truth};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{ChiSquared, Distribution, StandardNormal};
+use rand_distr::{ChiSquared, Distribution, Gamma, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 /// A mixture to draw rows from, components by decreasing weight.
@@ -22,6 +22,41 @@ pub struct GmmSimulation {
     pub covariances: Vec<Vec<Vec<f64>>>,
     /// Degrees of freedom of t-distributed components; `None` for Gaussians.
     pub df: Option<f64>,
+    /// Skewness of the standardised coordinates of skewed components; `None` for Gaussians. It is not
+    /// written when there is none, because the seed of the data is a hash of what is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skew: Option<f64>,
+}
+
+/// The law of a standardised coordinate: mean 0, variance 1.
+enum Coordinate {
+    Normal,
+    /// `sign (G − a)/√a` with `G ~ Gamma(a, 1)`, of skewness `sign 2/√a`.
+    Skewed {
+        law: Gamma<f64>,
+        shape: f64,
+        sign: f64,
+    },
+}
+
+impl Coordinate {
+    /// Pearson's type III, a shifted Gamma variable, is fixed by mean, variance and skewness
+    /// (Johnson, Kotz & Balakrishnan 1994, chapter 17): its shape is `4/skew²`.
+    fn new(skew: Option<f64>) -> Result<Coordinate, StudyError> {
+        let Some(skew) = skew else { return Ok(Coordinate::Normal) };
+        let shape = 4.0 / (skew * skew);
+        let law = Gamma::new(shape, 1.0).map_err(|e| wrong("skew", e.to_string()))?;
+        Ok(Coordinate::Skewed { law, shape, sign: skew.signum() })
+    }
+
+    fn draw(&self, rng: &mut ChaCha8Rng) -> f64 {
+        match self {
+            Coordinate::Normal => StandardNormal.sample(rng),
+            Coordinate::Skewed { law, shape, sign } => {
+                sign * (law.sample(rng) - shape) / shape.sqrt()
+            }
+        }
+    }
 }
 
 impl GmmSimulation {
@@ -54,6 +89,7 @@ impl GmmSimulation {
                 format!("{df}, but a covariance needs more than 2 degrees of freedom"),
             ));
         }
+        check_skew(settings)?;
         let weights = settings.weights(k)?;
         let order = by_weight(&weights);
         Ok(GmmSimulation {
@@ -62,11 +98,13 @@ impl GmmSimulation {
             centres: order.iter().map(|&k| centres[k].clone()).collect(),
             covariances: order.iter().map(|&k| covariances[k].clone()).collect(),
             df: settings.df,
+            skew: settings.skew,
         })
     }
 
-    /// Row by row: a uniform number for the component, the Normal numbers of its coordinates, and with
-    /// `df` a χ² number that stretches them. Columns are `x1, x2, …`.
+    /// Row by row: a uniform number for the component, the standardised coordinates, which are Normal
+    /// numbers or with `skew` those of a Gamma law, and with `df` a χ² number that stretches them. Columns
+    /// are `x1, x2, …`.
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> Result<Dataset, StudyError> {
         let p = self.centres[0].len();
         let factors = self
@@ -81,11 +119,12 @@ impl GmmSimulation {
                 Some((df - 2.0, law))
             }
         };
+        let coordinate = Coordinate::new(self.skew)?;
         let mut columns = vec![Vec::with_capacity(self.n); p];
         let mut z = vec![0.0; p];
         for _ in 0..self.n {
             let k = component(&self.weights, uniform(rng));
-            z.iter_mut().for_each(|z| *z = StandardNormal.sample(rng));
+            z.iter_mut().for_each(|z| *z = coordinate.draw(rng));
             // A t variable with covariance I: N(0, I) √((ν−2)/χ²_ν).
             let size = stretch.as_ref().map_or(1.0, |(two_less, chi)| {
                 (two_less / chi.sample(rng).max(f64::MIN_POSITIVE)).sqrt()
@@ -106,6 +145,20 @@ impl GmmSimulation {
             sigma: Some(self.covariances.clone()),
             ..Truth::default()
         }
+    }
+}
+
+/// A skewness beyond 10 has a shape below 0.04: nearly all of the mass is on one point.
+fn check_skew(settings: &SimulationSettings) -> Result<(), StudyError> {
+    let Some(skew) = settings.skew else { return Ok(()) };
+    if !(skew.abs() >= 0.01 && skew.abs() <= 10.0) {
+        let what =
+            format!("{skew}, but its size must be between 0.01 and 10; leave it out for Gaussians");
+        return Err(wrong("skew", what));
+    }
+    match settings.df {
+        Some(_) => Err(wrong("skew", "give it or df, not both".to_owned())),
+        None => Ok(()),
     }
 }
 

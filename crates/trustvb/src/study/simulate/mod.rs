@@ -1,4 +1,4 @@
-//! Data sets with known truth: Gaussian (or t) mixtures, and mixtures of regressions.
+//! Data sets with known truth: mixtures of Gaussians (or of t or skewed laws), and mixtures of regressions.
 //!
 //! [`SimulationSettings`] are what a user writes, in a study's file or on the command line;
 //! [`SimulationSettings::check`] makes of them a [`Simulation`] that cannot be wrong, with every number
@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SimulatedModel {
-    /// Rows of a mixture of Gaussians, or of t distributions.
+    /// Rows of a mixture of Gaussians, or of t or skewed components.
     #[default]
     Gmm,
     /// Groups of rows, each following one of several regressions.
@@ -78,6 +78,10 @@ pub struct SimulationSettings {
     /// Degrees of freedom of t-distributed components, scaled to the given covariances; more than 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub df: Option<f64>,
+    /// Skewness of the standardised coordinates of skewed components with the given means and
+    /// covariances: 2 is that of an exponential law, a negative one has its long tail below (gmm).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skew: Option<f64>,
     /// Coefficients, one row per component (bmlr).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coefficients: Option<Vec<Vec<f64>>>,
@@ -153,6 +157,7 @@ impl SimulationSettings {
                     ("centres", self.centres.is_some()),
                     ("covariances", self.covariances.is_some()),
                     ("df", self.df.is_some()),
+                    ("skew", self.skew.is_some()),
                 ])?;
                 BmlrSimulation::new(self, *size).map(Simulation::Bmlr)
             }

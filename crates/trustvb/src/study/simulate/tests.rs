@@ -86,6 +86,46 @@ fn t_components_have_the_covariance_and_heavier_tails() {
     assert!((3.7..4.3).contains(&kurtosis), "{kurtosis}");
 }
 
+#[test]
+fn skewed_components_have_the_covariance_and_their_skewness() {
+    let n = 200_000;
+    let covariance = vec![vec![4.0, 1.2], vec![1.2, 1.0]];
+    for skew in [1.0, -2.0] {
+        let settings = SimulationSettings {
+            components: Some(1),
+            centres: Some(vec![vec![3.0, -1.0]]),
+            covariances: Some(vec![covariance.clone()]),
+            skew: Some(skew),
+            ..gmm(n)
+        };
+        let truth = settings.check().unwrap().truth();
+        assert_eq!(
+            (truth.mu, truth.sigma),
+            (Some(vec![vec![3.0, -1.0]]), Some(vec![covariance.clone()]))
+        );
+        let data = rows(&settings, 5);
+        let about = |row: usize, j: usize| data.column(j)[row] - [3.0, -1.0][j];
+        // A Gamma variable of shape a has kurtosis 3 + 6/a = 3 + 1.5 skew²; a sum of two has less.
+        let kurtosis = 3.0 + 1.5 * skew * skew;
+        for (i, j) in [(0, 0), (1, 0), (1, 1)] {
+            let first = mean((0..n).map(|row| about(row, i)));
+            assert!(
+                first.abs() < 5.0 * (covariance[i][i] / n as f64).sqrt(),
+                "{skew} {i}: {first}"
+            );
+            let second = mean((0..n).map(|row| about(row, i) * about(row, j)));
+            let error = (kurtosis * covariance[i][i] * covariance[j][j] / n as f64).sqrt();
+            assert!((second - covariance[i][j]).abs() < 5.0 * error, "{skew} {i}{j}: {second}");
+        }
+        // The first coordinate is a standardised one times 2. Its third moment has a variance of at most
+        // E z⁶, which is 15 + 130/a + 120/a² for a Gamma variable.
+        let third = mean((0..n).map(|row| (about(row, 0) / 2.0).powi(3)));
+        let a = 4.0 / (skew * skew);
+        let error = ((15.0 + 130.0 / a + 120.0 / (a * a)) / n as f64).sqrt();
+        assert!((third - skew).abs() < 5.0 * error, "{skew}: {third}");
+    }
+}
+
 /// Residuals of each group under the component that fits it, with that component and the signal's norm.
 fn residuals(data: &Grouped, truth: &Truth) -> Vec<(usize, Vec<f64>, f64)> {
     let beta = truth.beta.as_ref().unwrap();
@@ -201,6 +241,9 @@ fn settings_that_make_no_sense_are_refused() {
             },
             "not positive definite",
         ),
+        (SimulationSettings { skew: Some(0.0), ..gmm(5) }, "skew: 0, but its size"),
+        (SimulationSettings { skew: Some(1.0), df: Some(5.0), ..gmm(5) }, "skew: give it or df"),
+        (SimulationSettings { skew: Some(1.0), ..bmlr() }, "skew: it is not a setting of bmlr"),
         (SimulationSettings { snr: Some(1.0), ..gmm(5) }, "snr: it is not a setting of gmm"),
         (SimulationSettings { coefficients: None, ..bmlr() }, "coefficients: a row per component"),
         (SimulationSettings { noise_sd: Some(1.0), ..bmlr() }, "not both"),

@@ -161,7 +161,7 @@ impl Builder {
         };
         let given = settings.as_object_mut().map_or(0, |map| map.len() - 1);
         match base {
-            _ if given > 0 => {
+            _ if given > 0 || base == PriorBase::Standardised => {
                 self.words(&["--prior", "prior.toml"]);
                 let lines: Vec<String> = settings
                     .as_object()

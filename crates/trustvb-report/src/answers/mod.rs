@@ -17,7 +17,9 @@ pub fn usual_methods(table: &TvbTable) -> Vec<Method> {
 }
 
 /// Whose interval to quote where there is room for one: the best evidence first.
-const PREFERRED: [Method; 8] = [
+const PREFERRED: [Method; 10] = [
+    Method::RECOMMENDED,
+    Method::Tempered,
     Method::Anchored,
     Method::Analytic,
     Method::Gpc,
@@ -44,6 +46,7 @@ pub fn answer_json(answer: &Answer) -> Value {
         "label": answer.label,
         "method": answer.method.name(),
         "level": number(answer.level),
+        "recommended": answer.method == Method::RECOMMENDED,
         "omega": number(answer.omega),
         "estimate": number(answer.estimate),
         "lower": number(answer.lower),

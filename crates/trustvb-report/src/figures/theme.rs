@@ -240,9 +240,11 @@ impl StyleBook {
 fn method_style(name: &str) -> Option<SeriesStyle> {
     let (paint, dash, marker) = match name {
         "vb" => (Paint::Charcoal, "", Marker::Ring),
+        "balanced" => (Paint::Blue, "", Marker::Disc),
+        "tempered" => (Paint::Green, "", Marker::Diamond),
         "tvb" => (Paint::Vermillion, "", Marker::Square),
         "gpc" => (Paint::Sky, "8 3", Marker::Diamond),
-        "anchored" => (Paint::Blue, "", Marker::Disc),
+        "anchored" => (Paint::Purple, "8 3", Marker::Disc),
         "analytic" => (Paint::Green, "3.5 2.5", Marker::Triangle),
         "tvb-sequential" => (Paint::Purple, "8 3 2 3", Marker::Square),
         "tvb-fresh" => (Paint::Orange, "6 3", Marker::Square),

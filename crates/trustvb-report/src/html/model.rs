@@ -225,18 +225,31 @@ fn prior(manifest: &Manifest) -> Markup {
     };
     let k = manifest.layout.n_components;
     let usual = match &manifest.model {
-        ModelSpec::Gmm { .. } => format!(
-            "α₀ = 1/{k}, m₀ = column means, β₀ = 1, ν₀ = p + 2 = {}, W₀ = {}",
-            manifest.columns.len() + 2,
+        ModelSpec::Gmm { prior, .. } => {
+            let p = manifest.columns.len();
+            let old = |w0: &str| {
+                format!("α₀ = 1/{k}, m₀ = column means, β₀ = 1, ν₀ = p + 2 = {}, W₀ = {w0}", p + 2)
+            };
             match base {
-                PriorBase::Default => "the correlation matrix of standardised columns, mapped back",
-                PriorBase::Paper => "the covariance matrix",
+                PriorBase::Default if prior.w0.is_some() => {
+                    format!("α₀ = 1, m₀ = column means, β₀ = 0.01, ν₀ = p + 2 = {}", p + 2)
+                }
+                PriorBase::Default => format!(
+                    "α₀ = 1, m₀ = column means, β₀ = 0.01, and covariances that share a scale learned from \
+                     all components: each is tied to it with ν₀ = p + 6 = {} degrees of freedom or, with \
+                     probability ½, loosely with p + 2",
+                    p + 6
+                ),
+                PriorBase::Standardised => {
+                    old("the correlation matrix of standardised columns, mapped back")
+                }
+                PriorBase::Paper => old("the covariance matrix"),
             }
-        ),
+        }
         ModelSpec::Bmlr { .. } => format!(
             "α₀ = 1/{k}, a₀ = b₀ = c₀ = d₀ = 0.1, meant for {}",
             match base {
-                PriorBase::Default => "standardised columns and response",
+                PriorBase::Default | PriorBase::Standardised => "standardised columns and response",
                 PriorBase::Paper => "the columns as they are",
             }
         ),
@@ -253,6 +266,7 @@ fn prior(manifest: &Manifest) -> Markup {
         p {
             @match base {
                 PriorBase::Default => { "The default, which does not depend on the columns' units: " }
+                PriorBase::Standardised => { "The paper's on standardised columns: " }
                 PriorBase::Paper => { "The paper's: " }
             }
             (usual) ", computed from the sample that is fitted."

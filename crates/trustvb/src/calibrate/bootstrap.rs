@@ -7,6 +7,8 @@
 use super::flag::{Flag, first_fit_converged, from_resamples};
 use super::tvb::missing;
 use super::{Answer, CalibrateError, Method, Question};
+use crate::backend::Job;
+use crate::fit::PathFits;
 use crate::functional::SampledLaw;
 use crate::resample::Design;
 
@@ -18,21 +20,7 @@ pub(super) fn answer(
     if table.bootstraps(Design::Full).next().is_none() {
         return Err(missing(Method::Bootstrap, Design::Full));
     }
-    let checked = question.checked_values(Design::Full, 0);
-    let values = table
-        .bootstraps(Design::Full)
-        .filter_map(|(job, path)| {
-            let value = question.part.plug_in(table.parameters(path, 0)?);
-            // A little bootstrap tells of deviations from its subset.
-            match table.manifest().subsets {
-                None => Some(value),
-                Some(_) => {
-                    Some(value - checked.get(&table.checked_against(*job))? + question.estimate)
-                }
-            }
-        })
-        .collect();
-    let law = SampledLaw::new(values);
+    let law = SampledLaw::new(values(question));
     let mut answers = Vec::new();
     for &level in levels {
         if law.sorted().is_empty() {
@@ -51,4 +39,19 @@ pub(super) fn answer(
         answers.push(answer);
     }
     Ok(answers)
+}
+
+/// The VB estimate in every bootstrap of all units, as far as it has a fit.
+pub(super) fn values(question: &Question<'_>) -> Vec<f64> {
+    let table = question.table;
+    let checked = question.checked_values(Design::Full, 0);
+    let value = |(job, path): (&Job, &PathFits)| {
+        let value = question.part.plug_in(table.parameters(path, 0)?);
+        // A little bootstrap tells of deviations from its subset.
+        match table.manifest().subsets {
+            None => Some(value),
+            Some(_) => Some(value - checked.get(&table.checked_against(*job))? + question.estimate),
+        }
+    };
+    table.bootstraps(Design::Full).filter_map(value).collect()
 }

@@ -93,7 +93,8 @@ pub fn choose(
         Method::Tvb => tvb::search(curve(Design::Split, Target::SameOmega), levels, method),
         Method::Gpc => tvb::search(curve(Design::Full, Target::SameOmega), levels, method),
         Method::Anchored => anchored::search(curve(Design::Full, Target::Anchor), levels),
-        Method::Tempered
+        Method::Balanced
+        | Method::Tempered
         | Method::TvbSequential
         | Method::Analytic
         | Method::Jackknife

@@ -4,6 +4,7 @@ use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
 use crate::fit::{StatusCode, match_components};
 use crate::posterior::Posterior;
 use crate::resample::Design;
+use crate::special::gamma::trigamma;
 use crate::table::TvbTable;
 
 /// A warning or remark on an answer.
@@ -71,13 +72,25 @@ pub enum Flag {
         /// ω̂.
         omega: f64,
     },
+    /// Resamples move the weights far more than VB's posterior says.
+    ComponentsOverlap {
+        /// How many times as much.
+        times: f64,
+    },
+    /// The spread of a component is not that of its data.
+    PriorDominates {
+        /// 1-based component.
+        component: usize,
+        /// By which factor they differ.
+        times: f64,
+    },
     /// Every resample has the same estimate, so that resampling says nothing.
     IdenticalEstimates,
 }
 
 impl Flag {
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 18] = [
+    pub const NAMES: [&str; 20] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -96,7 +109,12 @@ impl Flag {
         "prior-shifts",
         "above-omega-1",
         "identical-estimates",
+        "components-overlap",
+        "prior-dominates",
     ];
+
+    /// Names of those that only tell, and are no reason for distrust.
+    pub const REMARKS: [&str; 2] = ["at-omega-1", "above-omega-1"];
 
     /// Its name in JSON and tables.
     pub fn name(&self) -> &'static str {
@@ -119,12 +137,14 @@ impl Flag {
             Flag::PriorShifts { .. } => "prior-shifts",
             Flag::AboveOmegaOne { .. } => "above-omega-1",
             Flag::IdenticalEstimates => "identical-estimates",
+            Flag::ComponentsOverlap { .. } => "components-overlap",
+            Flag::PriorDominates { .. } => "prior-dominates",
         }
     }
 
     /// Whether it only tells, and is no reason for distrust.
     pub fn is_remark(&self) -> bool {
-        matches!(self, Flag::AtOmegaOne | Flag::AboveOmegaOne { .. })
+        Flag::REMARKS.contains(&self.name())
     }
 
     /// What it means, in a sentence.
@@ -181,6 +201,15 @@ impl Flag {
             Flag::AboveOmegaOne { omega } => {
                 format!("VB's own interval is {:.2} times as long as it need be", omega.sqrt())
             }
+            Flag::ComponentsOverlap { times } => format!(
+                "resamples move the weights of the components {times:.1} times as much as VB's posterior says: these \
+                 data hardly tell the components apart, and no interval can be trusted to cover; fewer components or \
+                 more data would help"
+            ),
+            Flag::PriorDominates { component, times } => format!(
+                "a standard deviation of component {component} is off by a factor of {times:.2} from that of its \
+                 data: the prior made it, there are too few data"
+            ),
             Flag::IdenticalEstimates => {
                 "every resample has the same estimate, so resampling says nothing \
                                          about its spread: the interval is VB's own"
@@ -202,6 +231,12 @@ fn percent(share: f64) -> String {
 /// A middle that is moved by more than this share of the half-length makes misses one-sided: in studies they are
 /// several times as frequent on one side as on the other.
 const SHIFTED: f64 = 0.1;
+
+/// A weight that resamples move this many times as much as VB's posterior says.
+const OVERLAP: f64 = 3.0;
+
+/// A standard deviation that is off by this factor was made by the prior.
+const MADE_BY_PRIOR: f64 = 1.25;
 
 /// Fewer bootstraps than this make the coverage at 95% uncertain by more than 1.5 points.
 const ENOUGH_BOOTSTRAPS: usize = 200;
@@ -269,6 +304,14 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
             answer.flags.push(Flag::PriorShifts { share });
         }
     }
+    if let Some(times) = question.overlap().filter(|times| *times > OVERLAP) {
+        answer.flags.push(Flag::ComponentsOverlap { times });
+    }
+    for (k, &times) in question.made_by_prior().iter().enumerate() {
+        if times > MADE_BY_PRIOR {
+            answer.flags.push(Flag::PriorDominates { component: k + 1, times });
+        }
+    }
     // Σα = Kα0 + ωn gives the prior's share back.
     let table = question.table;
     let Some(alpha) = question.first.dirichlet("pi").map(|d| d.alpha()) else { return };
@@ -280,6 +323,40 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     if !emptied.is_empty() {
         answer.flags.push(Flag::EmptiedComponents(emptied));
     }
+}
+
+/// How many times as much bootstraps of all units move a weight as VB's posterior says, on the logit scale; the
+/// largest of all weights. `None` without bootstraps or with one component.
+pub(super) fn overlap(table: &TvbTable) -> Option<f64> {
+    let full = table.zeroth(Design::Full, 0)?;
+    let layout = table.layout();
+    let weights = |parameters: &[f64]| {
+        let posterior = Posterior::new(layout.clone(), parameters.to_vec());
+        posterior.dirichlet("pi").map(|d| (d.alpha().to_vec(), d.alpha().iter().sum::<f64>()))
+    };
+    let (alpha, total) = weights(full)?;
+    if alpha.len() < 2 {
+        return None;
+    }
+    let mut sums = vec![(0.0, 0.0); alpha.len()];
+    let mut n = 0.0;
+    for (_, path) in table.bootstraps(Design::Full) {
+        let Some((alpha, total)) = table.parameters(path, 0).and_then(weights) else { continue };
+        n += 1.0;
+        for (sum, a) in sums.iter_mut().zip(alpha) {
+            let logit = (a / (total - a)).ln();
+            sum.0 += logit;
+            sum.1 += logit * logit;
+        }
+    }
+    if n < 2.0 {
+        return None;
+    }
+    let times = sums.iter().zip(&alpha).map(|(&(first, second), a)| {
+        let variance = (second - first * first / n) / (n - 1.0);
+        (variance / (trigamma(*a) + trigamma(total - a))).sqrt()
+    });
+    times.reduce(f64::max)
 }
 
 /// Share of replicates in which another numbering of the components would fit the full data better.

@@ -1,10 +1,9 @@
-//! `jackknife`: the VB estimate with the standard deviation that the infinitesimal jackknife gives it.
+//! `jackknife`: the twin of `tempered` that needs one fit: VB's law stretched by the infinitesimal jackknife.
 //!
-//! With `v_1` the sampling standard deviation of `ĥ_1`, from the influence of each unit at ω = 1 as in
-//! [`analytic`], the interval is `ĥ_1 ± z v_1` on the scale where h is unbounded. It is what
-//! `analytic` would give if its intervals stayed centred at the estimate while they widen: then their
-//! coverage depends on their length alone, and no ω need be chosen. One fit, no resampling; where the prior
-//! takes over at small ω, nothing follows it there.
+//! With `v_1` the sampling standard deviation of `ĝ_1`, from the influence of each unit at ω = 1 as in
+//! [`analytic`], VB's interval is stretched about its estimate, on the scale where h is unbounded, until its half-length
+//! is `z v_1`: `ω̂ = (half-length / z v_1)²` in (M7). One fit, no resampling. In studies it covers as the interval
+//! `ĝ ± z v_1` does, which it replaced; being first-order it is too short where data are few or components overlap.
 
 use super::flag::{Flag, first_fit_converged};
 use super::{Answer, CalibrateError, Method, Question, analytic};
@@ -16,7 +15,6 @@ pub(super) fn answer(
 ) -> Result<Vec<Answer>, CalibrateError> {
     let model = question.model(Method::Jackknife)?;
     let spread = analytic::spread_at_one(question, model);
-    let range = question.part.range();
     let mut answers = Vec::new();
     for &level in levels {
         let sd = match &spread {
@@ -29,15 +27,13 @@ pub(super) fn answer(
         };
         let omega = question.table.omegas()[0];
         let mut answer = question.finish(Method::Jackknife, level, omega, &question.first);
-        let half = sd * normal::quantile(0.5 + 0.5 * level);
-        let limit = |by: f64| match by {
-            0.0 => question.estimate,
-            _ => range.bounded(range.unbounded(question.estimate) + by),
-        };
-        (answer.lower, answer.upper) = (limit(-half), limit(half));
-        answer.limits_se = None;
+        if answer.lower < answer.upper {
+            let reach = question.reach(&question.first, (answer.lower, answer.upper));
+            let half = 0.5 * (reach.upper - reach.lower);
+            let stretch = sd * normal::quantile(0.5 + 0.5 * level) / half;
+            question.stretch(&mut answer, &reach, stretch, 0.0);
+        }
         answer.extra_fits = 1;
-        answer.law = "infinitesimal jackknife".to_owned();
         if !first_fit_converged(question.table) {
             answer.flags.push(Flag::UnconvergedFits { share: 1.0 });
         }

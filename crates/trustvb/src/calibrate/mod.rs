@@ -6,6 +6,7 @@
 
 mod analytic;
 mod anchored;
+mod balanced;
 mod bootstrap;
 mod coverage;
 mod evidence;
@@ -14,6 +15,7 @@ mod gpc;
 mod jackknife;
 mod law;
 mod memory;
+mod order;
 mod sequential;
 mod temper;
 mod tempered;
@@ -38,8 +40,8 @@ use crate::table::TvbTable;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The calibrators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,6 +49,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Method {
     /// ω = 1, not calibrated.
     Vb,
+    /// Half-way between percentiles of the VB estimate over bootstraps and limits symmetric about it.
+    Balanced,
     /// VB's law at ω = 1, stretched about its estimate by what bootstraps of all units say.
     Tempered,
     /// The paper's grid search (Algorithm 2).
@@ -59,7 +63,7 @@ pub enum Method {
     Anchored,
     /// As `anchored`, by the infinitesimal jackknife instead of resampling.
     Analytic,
-    /// The VB estimate with the infinitesimal jackknife's standard deviation: no ω, no resampling.
+    /// As `tempered`, by the infinitesimal jackknife instead of resampling: one fit.
     Jackknife,
     /// Percentiles of the VB estimate over bootstraps of all units: no ω, no posterior.
     Bootstrap,
@@ -67,8 +71,9 @@ pub enum Method {
 
 impl Method {
     /// All of them, in the order in which results are shown.
-    pub const ALL: [Method; 9] = [
+    pub const ALL: [Method; 10] = [
         Method::Vb,
+        Method::Balanced,
         Method::Tempered,
         Method::Tvb,
         Method::TvbSequential,
@@ -79,10 +84,14 @@ impl Method {
         Method::Bootstrap,
     ];
 
+    /// The one to use, by the study `broad` (docs/STUDIES.md).
+    pub const RECOMMENDED: Method = Method::Balanced;
+
     /// Its name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Method::Vb => "vb",
+            Method::Balanced => "balanced",
             Method::Tempered => "tempered",
             Method::Tvb => "tvb",
             Method::TvbSequential => "tvb-sequential",
@@ -94,8 +103,11 @@ impl Method {
         }
     }
 
-    /// The method of that name.
+    /// The method of that name; `recommended` is [`Method::RECOMMENDED`].
     pub fn from_name(name: &str) -> Option<Method> {
+        if name == "recommended" {
+            return Some(Method::RECOMMENDED);
+        }
         Method::ALL.into_iter().find(|method| method.name() == name)
     }
 
@@ -104,7 +116,7 @@ impl Method {
         if published {
             &[Method::Vb, Method::Tvb]
         } else {
-            &[Method::Vb, Method::Tvb, Method::Anchored, Method::Analytic]
+            &[Method::RECOMMENDED, Method::Vb, Method::Tvb]
         }
     }
 
@@ -121,21 +133,23 @@ impl Method {
     pub fn design(self) -> Option<Design> {
         match self {
             Method::Tvb => Some(Design::Split),
-            Method::Tempered | Method::Gpc | Method::Anchored | Method::Bootstrap => {
-                Some(Design::Full)
-            }
+            Method::Balanced
+            | Method::Tempered
+            | Method::Gpc
+            | Method::Anchored
+            | Method::Bootstrap => Some(Design::Full),
             Method::Vb | Method::TvbSequential | Method::Analytic | Method::Jackknife => None,
         }
     }
 
-    /// Whether it chooses an ω: `vb` stays at 1, `jackknife` and `bootstrap` have none.
+    /// Whether it chooses an ω: `vb` stays at 1, `balanced` and `bootstrap` have none.
     pub fn chooses_omega(self) -> bool {
-        !matches!(self, Method::Vb | Method::Jackknife | Method::Bootstrap)
+        !matches!(self, Method::Vb | Method::Balanced | Method::Bootstrap)
     }
 
     /// Whether its interval is one of a posterior, which has a density and an estimated coverage.
     pub fn has_posterior(self) -> bool {
-        !matches!(self, Method::Jackknife | Method::Bootstrap)
+        !matches!(self, Method::Balanced | Method::Bootstrap)
     }
 
     /// Whether it looks at fits of the table below ω = 1.
@@ -226,6 +240,15 @@ pub struct Calibrator<'a> {
     linearised: analytic::Cache,
     /// Whether `tvb` and `gpc` look beyond the first crossing.
     whole_grid: bool,
+    /// What the full fit and its bootstraps show, whatever is asked.
+    shown: Shown,
+}
+
+/// What holds for a table as a whole, found out when it is first needed.
+#[derive(Default)]
+struct Shown {
+    overlap: OnceLock<Option<f64>>,
+    made_by_prior: OnceLock<Vec<f64>>,
 }
 
 /// A model made from the table's data, or the one that the table was built with.
@@ -268,7 +291,8 @@ impl<'a> Calibrator<'a> {
         draws: usize,
     ) -> Calibrator<'a> {
         let whole_grid = table.manifest().published_intervals;
-        Calibrator { table, model, draws, linearised: analytic::Cache::default(), whole_grid }
+        let (linearised, shown) = (analytic::Cache::default(), Shown::default());
+        Calibrator { table, model, draws, linearised, whole_grid, shown }
     }
 
     /// Lets `tvb` and `gpc` search the whole grid, as the paper does, and not only down to the first
@@ -314,6 +338,7 @@ impl<'a> Calibrator<'a> {
         for method in methods {
             answers.extend(match method {
                 Method::Vb => vb::answer(&question, levels),
+                Method::Balanced => balanced::answer(&question, levels),
                 Method::Tempered => tempered::answer(&question, levels),
                 Method::Tvb => tvb::answer(&question, levels),
                 Method::TvbSequential => sequential::answer(&question, levels),
@@ -349,9 +374,11 @@ impl<'a> Calibrator<'a> {
         let (design, target) = match method {
             Method::Tvb => (Design::Split, Target::SameOmega),
             Method::Gpc => (Design::Full, Target::SameOmega),
-            Method::Vb | Method::Jackknife | Method::Bootstrap | Method::Anchored => {
-                (Design::Full, Target::Anchor)
-            }
+            Method::Vb
+            | Method::Balanced
+            | Method::Jackknife
+            | Method::Bootstrap
+            | Method::Anchored => (Design::Full, Target::Anchor),
             Method::Tempered | Method::TvbSequential | Method::Analytic => {
                 let answers = self.answer(part, &[method], &[level])?;
                 return Ok(answers.into_iter().flat_map(|answer| answer.curve).collect());
@@ -446,6 +473,7 @@ struct Question<'a> {
     linearised: &'a analytic::Cache,
     /// Whether `tvb` and `gpc` look beyond the first crossing.
     whole_grid: bool,
+    shown: &'a Shown,
     memory: &'a Memory,
     cancel: &'a AtomicBool,
 }
@@ -481,6 +509,7 @@ impl<'a> Question<'a> {
             first,
             linearised: &calibrator.linearised,
             whole_grid: calibrator.whole_grid,
+            shown: &calibrator.shown,
             memory,
             cancel,
         })
@@ -491,6 +520,17 @@ impl<'a> Question<'a> {
         let parameters = |job: Job| self.table.parameters(self.table.path(job)?, at);
         let jobs = self.table.checked_jobs(design).into_iter();
         jobs.filter_map(|job| Some((job, self.part.plug_in(parameters(job)?)))).collect()
+    }
+
+    /// How many times as much bootstraps move the weights as VB says, if that is known.
+    fn overlap(&self) -> Option<f64> {
+        *self.shown.overlap.get_or_init(|| flag::overlap(self.table))
+    }
+
+    /// By what factor the spread of each component differs from that of its data.
+    fn made_by_prior(&self) -> &[f64] {
+        let found = || self.model.map(|model| model.made_by_prior(&self.first));
+        self.shown.made_by_prior.get_or_init(|| found().unwrap_or_default())
     }
 
     /// Whether the answer is no longer wanted.

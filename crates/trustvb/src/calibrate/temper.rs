@@ -5,6 +5,7 @@
 //! its width changes, so that fits at ω = 1 say everything: a resample's interval holds the checked value
 //! iff it is stretched by at least the resample's own [`Reach::stretch_to`].
 
+use super::order::Sorted;
 use serde::{Deserialize, Serialize};
 
 /// The estimate of h in one fit and the limits of VB's interval, on the scale where h is unbounded.
@@ -54,61 +55,43 @@ impl Reach {
 
 /// What resamples say about the stretch that has the coverage asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stretches {
-    /// Of each usable resample, in increasing order.
-    sorted: Vec<f64>,
-}
+pub struct Stretches(Sorted);
 
 impl Stretches {
     /// From the stretch each resample needs; NaN for those without a fit.
     pub fn new(stretches: impl IntoIterator<Item = f64>) -> Stretches {
-        let mut sorted: Vec<f64> = stretches.into_iter().filter(|t| !t.is_nan()).collect();
-        sorted.sort_by(f64::total_cmp);
-        Stretches { sorted }
+        Stretches(Sorted::new(stretches))
     }
 
     /// Usable resamples.
     pub fn len(&self) -> usize {
-        self.sorted.len()
+        self.0.len()
     }
 
     /// Whether no resample is usable.
     pub fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
+        self.0.is_empty()
     }
 
     /// Whether every resample has the estimate of the full data.
     pub fn all_zero(&self) -> bool {
-        self.sorted.last() == Some(&0.0)
+        self.0.largest() == 0.0
     }
 
     /// The share of resamples whose interval holds its checked value once stretched, with its standard error.
     pub fn coverage(&self, by: f64) -> (f64, f64) {
-        let n = self.len() as f64;
-        let share = self.sorted.partition_point(|&t| t <= by) as f64 / n;
-        (share, (share * (1.0 - share) / n).sqrt())
+        let share = self.0.share_up_to(by);
+        (share, (share * (1.0 - share) / self.len() as f64).sqrt())
     }
 
-    /// The stretch at which that share is `level`: the `level` quantile, order statistic `(B + 1)·level`, linear in
-    /// between and held at the ends.
+    /// The stretch at which that share is `level`.
     pub fn at(&self, level: f64) -> f64 {
-        self.order((self.len() + 1) as f64 * level - 1.0)
+        self.0.quantile(level)
     }
 
-    /// Its Monte-Carlo standard error: half the distance between the order statistics one binomial standard
-    /// deviation to either side.
+    /// Its Monte-Carlo standard error.
     pub fn standard_error(&self, level: f64) -> f64 {
-        let n = self.len() as f64;
-        let (centre, spread) = ((n + 1.0) * level - 1.0, (n * level * (1.0 - level)).sqrt());
-        0.5 * (self.order(centre + spread) - self.order(centre - spread))
-    }
-
-    fn order(&self, at: f64) -> f64 {
-        let Some(last) = self.len().checked_sub(1) else { return f64::NAN };
-        let at = at.clamp(0.0, last as f64);
-        let low = at.floor() as usize;
-        let (a, b) = (self.sorted[low], self.sorted[(low + 1).min(last)]);
-        if a == b { a } else { a + (at - low as f64) * (b - a) }
+        self.0.standard_error(level)
     }
 }
 
@@ -150,8 +133,6 @@ mod tests {
         assert_eq!((stretches.len(), stretches.at(0.9)), (99, 90.0));
         let (coverage, se) = stretches.coverage(90.0);
         assert!((coverage - 90.0 / 99.0).abs() < 1e-12 && (se - 0.0289).abs() < 1e-4);
-        // Of uniform numbers the 0.9 quantile has standard error √(0.09/n) of their range.
-        assert!((stretches.standard_error(0.9) / 99.0 - 0.0301).abs() < 1e-3);
         assert!(Stretches::new([]).at(0.5).is_nan() && !stretches.all_zero());
         assert!(Stretches::new([0.0, 0.0]).all_zero());
     }

@@ -8,7 +8,7 @@ use crate::linalg::{cholesky, packed_index, packed_len, solve_cholesky};
 pub(super) const MAX_DEPTH: usize = 10;
 
 #[derive(Debug)]
-pub(crate) struct Anderson {
+pub(super) struct Anderson {
     n: usize,
     depth: usize,
     /// Differences held, and where the next goes.
@@ -24,7 +24,7 @@ pub(crate) struct Anderson {
 }
 
 impl Anderson {
-    pub(crate) fn new(n: usize) -> Anderson {
+    pub(super) fn new(n: usize) -> Anderson {
         Anderson {
             n,
             depth: 0,
@@ -40,7 +40,7 @@ impl Anderson {
     }
 
     /// Forgets all history.
-    pub(crate) fn reset(&mut self, depth: usize) {
+    pub(super) fn reset(&mut self, depth: usize) {
         self.depth = depth.min(MAX_DEPTH);
         self.held = 0;
         self.next_slot = 0;
@@ -48,7 +48,7 @@ impl Anderson {
     }
 
     /// Takes `x` and `g = G(x)`; replaces `g` by the accelerated point and says so, or leaves it.
-    pub(crate) fn propose(&mut self, x: &[f64], g: &mut [f64], scale: &[f64]) -> bool {
+    pub(super) fn propose(&mut self, x: &[f64], g: &mut [f64], scale: &[f64]) -> bool {
         let n = self.n;
         if self.has_last {
             let at = self.next_slot * n;

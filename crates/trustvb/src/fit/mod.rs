@@ -17,7 +17,6 @@ mod matching;
 mod path;
 mod start;
 
-pub(crate) use anderson::Anderson;
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};

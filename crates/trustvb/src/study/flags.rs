@@ -34,7 +34,7 @@ pub struct FlagCoverage {
 /// the study itself decides how many there are.
 pub(super) fn warns(flags: u32) -> bool {
     let few = Flag::FewBootstraps { bootstraps: 0 };
-    let remark = |i: usize| [Flag::AtOmegaOne.name(), few.name()].contains(&Flag::NAMES[i]);
+    let remark = |i: usize| Flag::REMARKS.contains(&Flag::NAMES[i]) || Flag::NAMES[i] == few.name();
     (0..Flag::NAMES.len()).any(|i| flags & (1 << i) != 0 && !remark(i))
 }
 

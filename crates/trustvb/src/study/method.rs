@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum StudyMethod {
     /// [`Method::Vb`].
     Vb,
+    /// [`Method::Balanced`].
+    Balanced,
     /// [`Method::Tempered`].
     Tempered,
     /// [`Method::Tvb`], one split and one set of bootstraps for all ω.
@@ -32,8 +34,9 @@ pub enum StudyMethod {
 
 impl StudyMethod {
     /// All of them, in the order in which results are shown.
-    pub const ALL: [StudyMethod; 10] = [
+    pub const ALL: [StudyMethod; 11] = [
         StudyMethod::Vb,
+        StudyMethod::Balanced,
         StudyMethod::Tempered,
         StudyMethod::Tvb,
         StudyMethod::TvbFresh,
@@ -49,6 +52,7 @@ impl StudyMethod {
     pub fn method(self) -> Method {
         match self {
             StudyMethod::Vb => Method::Vb,
+            StudyMethod::Balanced => Method::Balanced,
             StudyMethod::Tempered => Method::Tempered,
             StudyMethod::Tvb | StudyMethod::TvbFresh => Method::Tvb,
             StudyMethod::TvbSequential => Method::TvbSequential,
@@ -71,6 +75,11 @@ impl StudyMethod {
     /// The method of that name.
     pub fn from_name(name: &str) -> Option<StudyMethod> {
         StudyMethod::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// Whether it looks at bootstraps of all units at ω = 1 and at no other.
+    pub(super) fn needs_bootstraps_at_one(self) -> bool {
+        matches!(self, StudyMethod::Balanced | StudyMethod::Tempered | StudyMethod::Bootstrap)
     }
 
     /// Whether it chooses an ω.

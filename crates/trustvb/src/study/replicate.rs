@@ -92,7 +92,7 @@ pub(super) fn replicate(
     let full = on_grid(Design::Full, false, has(StudyMethod::Gpc) || has(StudyMethod::Anchored))?;
     let split = on_grid(Design::Split, false, has(StudyMethod::Tvb))?;
     let fresh = on_grid(Design::Split, true, has(StudyMethod::TvbFresh))?;
-    let percentiles = match has(StudyMethod::Bootstrap) || has(StudyMethod::Tempered) {
+    let percentiles = match study.methods.iter().any(|m| m.needs_bootstraps_at_one()) {
         false => None,
         true => {
             let mut made =
@@ -115,7 +115,9 @@ pub(super) fn replicate(
                 StudyMethod::Tvb => split.as_ref(),
                 StudyMethod::TvbFresh => fresh.as_ref(),
                 StudyMethod::Gpc | StudyMethod::Anchored => full.as_ref(),
-                StudyMethod::Tempered | StudyMethod::Bootstrap => percentiles.as_ref(),
+                StudyMethod::Balanced | StudyMethod::Tempered | StudyMethod::Bootstrap => {
+                    percentiles.as_ref()
+                }
                 StudyMethod::TvbSequential | StudyMethod::Analytic | StudyMethod::Jackknife => None,
             };
             let behind = behind.unwrap_or(&small);

@@ -13,7 +13,7 @@ use super::{Model, ModelError, Sweeper};
 use crate::data::Dataset;
 use crate::fit::{Clusterable, centres_by_k_means};
 use crate::linalg::{packed_index, packed_len};
-use crate::posterior::{Family, Layout};
+use crate::posterior::{Family, Layout, Posterior};
 use rows::Rows;
 use std::sync::Arc;
 use update::GmmSweeper;
@@ -73,9 +73,15 @@ impl Gmm {
         self.centre.len()
     }
 
-    /// Numbers per component in the state: `N_k`, `Σ w r x`, the triangle of `Σ w r xxᵀ`.
-    fn stride(&self) -> usize {
+    /// Statistics per component: `N_k`, `Σ w r x`, the triangle of `Σ w r xxᵀ`.
+    fn statistics_len(&self) -> usize {
         1 + self.p() + packed_len(self.p())
+    }
+
+    /// Numbers per component in the state: the statistics, and where the prior's scale is learned what that needs.
+    fn stride(&self) -> usize {
+        let extra = if self.prior.is_pooled() { pooling::extra_len(self.p()) } else { 0 };
+        self.statistics_len() + extra
     }
 }
 
@@ -117,6 +123,40 @@ impl Model for Gmm {
             }
         }
         centres
+    }
+
+    /// The largest ratio, either way, of a column's standard deviation in `E[Σ_k]` to that of the weighted rows. A
+    /// component with fewer than two rows is left to the flag that says so.
+    fn made_by_prior(&self, posterior: &Posterior) -> Vec<f64> {
+        let (p, k) = (self.p(), self.n_components);
+        let mut sweeper = GmmSweeper::new(self);
+        let Ok(responsibilities) =
+            sweeper.load(None).and_then(|()| sweeper.responsibilities_under(posterior))
+        else {
+            return Vec::new();
+        };
+        let factor = |c: usize| {
+            let block = posterior.normal_wishart("mu_lambda", c)?;
+            let fitted = block.mean_covariance()?;
+            let mut largest = 1.0_f64;
+            for j in 0..p {
+                let (mut n, mut first, mut second) = (0.0, 0.0, 0.0);
+                for (row, r) in responsibilities.chunks_exact(k).enumerate() {
+                    let x = self.rows.get(row, j);
+                    n += r[c];
+                    first += r[c] * x;
+                    second += r[c] * x * x;
+                }
+                if n < 2.0 {
+                    return None;
+                }
+                let variance = (second - first * first / n) / (n - 1.0) * self.scale[j].powi(2);
+                let ratio = (fitted[packed_index(j, j)] / variance).sqrt();
+                largest = largest.max(ratio).max(1.0 / ratio);
+            }
+            Some(largest)
+        };
+        (0..k).map(|c| factor(c).unwrap_or(1.0)).collect()
     }
 }
 

@@ -56,6 +56,11 @@ impl GmmPrior {
         GmmPrior { base: PriorBase::Paper, ..GmmPrior::default() }
     }
 
+    /// Whether the scale of the covariances is learned.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.base == PriorBase::Default && self.w0.is_none()
+    }
+
     /// Checks the given parameters against the number of columns.
     pub fn check(&self, p: usize) -> Result<(), String> {
         check_above("alpha0", self.alpha0, 0.0)?;

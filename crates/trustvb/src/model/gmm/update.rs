@@ -5,7 +5,7 @@ use super::pooling::Pool;
 use super::prior::{Covariances, ResolvedPrior};
 use super::rows::Rows;
 use super::{Gmm, scale_both_sides};
-use crate::linalg::{cholesky, invert_lower, packed_index, packed_len};
+use crate::linalg::{cholesky, gram, invert_lower, packed_index, packed_len};
 use crate::model::kernel::Scratch;
 use crate::model::{Degenerate, Sweeper};
 use crate::posterior::{NormalWishartKl, Posterior};
@@ -49,7 +49,11 @@ pub(super) struct GmmSweeper<'a> {
     prior: Option<Rc<ResolvedPrior>>,
     /// What is learned of a scale that components share, if they do.
     pool: Option<Pool>,
-    counts: Vec<f64>,
+    /// What the next state holds of it: triangles of `E[Λ_k]`, and `P(c_k = loose)`.
+    precisions: Vec<f64>,
+    loose: Vec<f64>,
+    /// Statistics without gaps, where states have more than these.
+    sums: Vec<f64>,
     components: Components,
     densities: Densities,
     factor: Vec<f64>,
@@ -70,8 +74,10 @@ impl<'a> GmmSweeper<'a> {
             total_weight: 0.0,
             ln_evidence: 0.0,
             prior: None,
-            pool: None,
-            counts: vec![0.0; k],
+            pool: model.prior.is_pooled().then(|| Pool::new(p, k)),
+            precisions: vec![0.0; k * triangle],
+            loose: vec![0.0; k],
+            sums: vec![0.0; k * model.statistics_len()],
             components: Components {
                 alpha: vec![0.0; k],
                 beta: vec![0.0; k],
@@ -104,13 +110,13 @@ impl<'a> GmmSweeper<'a> {
             if count.is_nan() || count < 0.0 {
                 return Err(Degenerate::NegativeCount { component: k + 1 });
             }
-            let (first, second) = s[1..].split_at(p);
+            let (first, second) = s[1..self.model.statistics_len()].split_at(p);
             let c = &mut self.components;
             c.alpha[k] = prior.weights.alpha0() + omega * count;
             c.beta[k] = prior.beta0 + omega * count;
-            self.counts[k] = omega * count;
+            c.nu[k] = omega * count;
             if let Covariances::Fixed(fixed) = &prior.covariances {
-                c.nu[k] = fixed.nu0 + omega * count;
+                c.nu[k] += fixed.nu0;
             }
             let mean = &mut c.mean[k * p..(k + 1) * p];
             for j in 0..p {
@@ -139,16 +145,12 @@ impl<'a> GmmSweeper<'a> {
             }
         }
         if let (Covariances::Pooled(pooling), Some(pool)) = (&prior.covariances, &mut self.pool) {
+            let statistics = self.model.statistics_len();
+            let extras = state.chunks_exact(self.model.stride()).map(|s| &s[statistics..]);
             let c = &mut self.components;
-            pool.solve(pooling, &c.w_inverse, &self.counts).map_err(|_| {
-                Degenerate::Prior("the scale that components share cannot be found".to_owned())
+            pool.learn(pooling, extras, &mut c.w_inverse, &mut c.nu).map_err(|_| {
+                Degenerate::NotPositiveDefinite { what: "prior of the covariance", component: 1 }
             })?;
-            for (k, w_inverse) in c.w_inverse.chunks_exact_mut(triangle).enumerate() {
-                c.nu[k] = pool.nu0[k] + self.counts[k];
-                for (w, s) in w_inverse.iter_mut().zip(pool.s()) {
-                    *w += pool.t[k] * s;
-                }
-            }
         }
         Ok(())
     }
@@ -288,17 +290,43 @@ impl<'a> GmmSweeper<'a> {
                 ln_multigamma_ratio: ln_gammas - ln_gammas_prior,
             }
             .kl();
+            if let (Covariances::Pooled(pooling), Some(pool)) = (&prior.covariances, &self.pool) {
+                let precision = &mut self.precisions[k * triangle..(k + 1) * triangle];
+                gram(p, &self.inverse_factor, precision);
+                precision.iter_mut().for_each(|x| *x *= c.nu[k]);
+                self.loose[k] = pool.loose(pooling, mean_ln_det, c.nu[k] * trace);
+            }
         }
         Ok(kl)
+    }
+
+    /// Lets every component be tied or loose as the prior has it: at a start nothing else is known.
+    fn forget_ties(&mut self, prior: &ResolvedPrior) {
+        if let Covariances::Pooled(pooling) = &prior.covariances {
+            self.loose.fill(pooling.rho());
+        }
     }
 
     fn rows(&self) -> &Rows {
         if self.use_all { &self.model.rows } else { &self.compacted }
     }
 
-    fn e_step(&mut self, stats: &mut [f64]) -> f64 {
+    /// The E-step at the `q(θ)` that is prepared, into a state; returns `Σ w log Σρ`.
+    fn e_step(&mut self, state: &mut [f64]) -> f64 {
         let rows = if self.use_all { &self.model.rows } else { &self.compacted };
-        e_step(rows, &self.densities, stats, &mut self.scratch)
+        if self.pool.is_none() {
+            return e_step(rows, &self.densities, state, &mut self.scratch);
+        }
+        let ln_evidence = e_step(rows, &self.densities, &mut self.sums, &mut self.scratch);
+        let (statistics, triangle) = (self.model.statistics_len(), packed_len(self.model.p()));
+        for (k, next) in state.chunks_exact_mut(self.model.stride()).enumerate() {
+            let (sums, extra) = next.split_at_mut(statistics);
+            sums.copy_from_slice(&self.sums[k * statistics..(k + 1) * statistics]);
+            let precision = &self.precisions[k * triangle..(k + 1) * triangle];
+            extra[..triangle].copy_from_slice(precision);
+            extra[triangle] = self.loose[k];
+        }
+        ln_evidence
     }
 
     fn sweep_with(
@@ -353,8 +381,8 @@ impl<'a> GmmSweeper<'a> {
 
     /// The prior of the sample whose moments are the state's totals.
     fn own_prior(&self, state: &[f64]) -> Result<ResolvedPrior, Degenerate> {
-        let mut totals = vec![0.0; self.model.stride()];
-        for component in state.chunks_exact(totals.len()) {
+        let mut totals = vec![0.0; self.model.statistics_len()];
+        for component in state.chunks_exact(self.model.stride()) {
             for (t, s) in totals.iter_mut().zip(component) {
                 *t += s;
             }
@@ -435,14 +463,11 @@ impl Sweeper for GmmSweeper<'_> {
         // Moments of the sample: an E-step with one component that takes everything.
         let p = self.model.p();
         let everything = Densities { p, numbers: vec![0.0; Densities::stride(p)] };
-        let mut moments = vec![0.0; self.model.stride()];
+        let mut moments = vec![0.0; self.model.statistics_len()];
         e_step(self.rows(), &everything, &mut moments, &mut Scratch::default());
         self.total_weight = moments[0];
         self.prior = None;
         let prior = self.resolve(&moments)?;
-        if let (Covariances::Pooled(pooling), None) = (&prior.covariances, &self.pool) {
-            self.pool = Some(Pool::new(pooling, self.model.n_components));
-        }
         self.prior = Some(Rc::new(prior));
         Ok(())
     }
@@ -451,12 +476,15 @@ impl Sweeper for GmmSweeper<'_> {
         let prior = self.loaded_prior()?;
         self.place(&prior, centres);
         self.prepare(&prior)?;
+        self.forget_ties(&prior);
         self.ln_evidence = self.e_step(state);
         Ok(())
     }
 
     fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
         self.take(posterior)?;
+        let prior = self.loaded_prior()?;
+        self.forget_ties(&prior);
         self.ln_evidence = self.e_step(state);
         Ok(())
     }
@@ -495,9 +523,22 @@ impl Sweeper for GmmSweeper<'_> {
     /// `N_k + 1/ω`: the weight of component k with the prior's, so a change relative to it is a
     /// relative change of the natural parameters. Rows are scaled, so it serves all moments.
     fn scale(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
-        let stride = self.model.stride();
+        let (stride, statistics) = (self.model.stride(), self.model.statistics_len());
         for (s, out) in state.chunks_exact(stride).zip(scale.chunks_exact_mut(stride)) {
+            let (out, extra) = out.split_at_mut(statistics);
             out.fill(s[0] + 1.0 / omega);
+            // A precision relative to its own size, a probability to 1.
+            let precision = &s[statistics..];
+            let p = if extra.is_empty() { 0 } else { self.model.p() };
+            for i in 0..p {
+                for j in 0..=i {
+                    let size = precision[packed_index(i, i)] * precision[packed_index(j, j)];
+                    extra[packed_index(i, j)] = size.abs().sqrt();
+                }
+            }
+            if let Some(loose) = extra.last_mut() {
+                *loose = 1.0;
+            }
         }
     }
 
@@ -530,6 +571,7 @@ impl Sweeper for GmmSweeper<'_> {
     fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
         let (p, rows) = (self.model.p(), &self.model.rows);
         for (r, out) in responsibilities.iter().zip(out.chunks_exact_mut(self.model.stride())) {
+            out[self.model.statistics_len()..].fill(0.0);
             out[0] = *r;
             for i in 0..p {
                 let x = r * rows.get(unit, i);

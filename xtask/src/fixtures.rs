@@ -4,7 +4,8 @@ use crate::command::{self, python, root};
 use std::process::Command;
 
 /// Scripts that write fixtures, from the root of the repository.
-const SCRIPTS: [&str; 1] = ["scripts/reference/sklearn_fixpoints.py"];
+const SCRIPTS: [&str; 2] =
+    ["scripts/reference/sklearn_fixpoints.py", "scripts/reference/real_data.py"];
 
 /// Runs every script in the environment of `benches/requirements.txt`.
 pub(crate) fn run() -> Result<(), String> {

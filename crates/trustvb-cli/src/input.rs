@@ -261,7 +261,7 @@ pub(crate) fn place(path: &Path) -> Result<Location, Failure> {
 /// The methods of a table when none are named: not those that `--subsets` cannot serve.
 pub(crate) fn usual_methods(grid: &GridArgs) -> &'static [Method] {
     match grid.subsets {
-        Some(_) => &[Method::Vb, Method::Anchored, Method::Analytic],
+        Some(_) => &[Method::RECOMMENDED, Method::Vb],
         None => Method::usual(grid.published),
     }
 }
@@ -276,7 +276,7 @@ pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>,
         let method = Method::from_name(name.trim()).ok_or_else(|| {
             let known: Vec<&str> = Method::ALL.iter().map(|m| m.name()).collect();
             Failure::Usage(format!(
-                "--method {name}: there is no such method; choose from {}",
+                "--method {name}: there is no such method; choose from recommended, {}",
                 known.join(", ")
             ))
         })?;
@@ -311,7 +311,7 @@ pub(crate) fn settings(
     };
     let plan = Plan {
         needs_grid: methods.iter().any(|method| method.needs_grid()),
-        grid: grid.grid.unwrap_or(if built_in_data { 500 } else { 100 }),
+        grid: grid.grid.unwrap_or(if grid.published && built_in_data { 500 } else { 100 }),
         omega_min: grid.omega_min,
         bootstraps: grid.bootstraps,
         fresh_splits: grid.fresh_splits,

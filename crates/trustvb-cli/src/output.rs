@@ -128,7 +128,7 @@ fn answers_table(answers: &[Answer], heading: &str) -> String {
         row.extend([
             deserved(a.estimate, width),
             format!("[{}, {}]", deserved(a.lower, width), deserved(a.upper, width)),
-            significant(a.omega, 3),
+            a.shown_omega().map_or_else(|| "–".to_owned(), |omega| significant(omega, 3)),
             coverage,
             flags.join(" "),
         ]);

@@ -178,8 +178,9 @@ impl Builder {
 
     fn grid(&mut self, manifest: &Manifest, built_in: bool) {
         let (full, split) = (manifest.replicates.full, manifest.replicates.split);
-        // Without --method a table serves vb, tvb, anchored and analytic; as published, vb and tvb.
+        // Without --method a table serves balanced, vb and tvb; as published, vb and tvb.
         let methods = match (manifest.published_intervals, full > 0, split > 0) {
+            (_, true, false) if manifest.omegas.len() == 1 => Some("recommended,vb"),
             (false, true, true) | (true, false, true) => None,
             (true, true, true) => Some("vb,tvb,anchored"),
             (_, true, false) => Some("vb,anchored"),
@@ -189,7 +190,8 @@ impl Builder {
         if let Some(methods) = methods {
             self.words(&["--method", methods]);
         }
-        if full + split > 0 && !(built_in && manifest.omegas.len() == 500) {
+        let as_published = built_in && manifest.published_intervals && manifest.omegas.len() == 500;
+        if manifest.omegas.len() > 1 && !as_published {
             self.words(&["--grid", &manifest.omegas.len().to_string()]);
         }
         if manifest.omega_min != 0.001 {

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::compare::{RegressionUnits, distance, gmm_in_units};
+use common::compare::{RegressionUnits, distance, gmm_in_units, gmm_mapped};
 use common::simulate::{Mixture, Regressions, Weighting, shuffled};
 use proptest::prelude::*;
 use trustvb::fit::{Fit, FitOptions, Start, Status, Stopping, fit, match_components};
@@ -269,6 +269,41 @@ proptest! {
             let expected = units.posterior(&before.posterior);
             check_same(&format!("bmlr {noise:?}"), &expected, &after)?;
         }
+    }
+
+    #[test]
+    fn mixing_columns_changes_nothing_but_coordinates(
+        case in separated_cases(),
+        shift in prop::collection::vec(-3.0..3.0f64, 4),
+        mix in prop::collection::vec(-1.0..1.0f64, 16),
+    ) {
+        let weights = case.weighting.draw(case.seed, case.n);
+        // Lower triangular with a diagonal away from 0: invertible, far from diagonal.
+        let matrix: Vec<Vec<f64>> = (0..case.p)
+            .map(|i| (0..case.p).map(|j| match i.cmp(&j) {
+                std::cmp::Ordering::Less => 0.0,
+                std::cmp::Ordering::Equal => 1.5 + mix[4 * i + j],
+                std::cmp::Ordering::Greater => mix[4 * i + j],
+            }).collect())
+            .collect();
+        let mut mixture = Mixture::new(case.seed, case.n, case.p, case.k, 5.0);
+        let model = gmm(&mixture, case.k, GmmPrior::default());
+        let before = run(&model, weights.as_deref(), case.omega, &mixture.centres, &tight(5));
+        let old = mixture.clone();
+        for i in 0..case.p {
+            for (row, x) in mixture.columns[i].iter_mut().enumerate() {
+                *x = shift[i] + (0..case.p).map(|j| matrix[i][j] * old.columns[j][row]).sum::<f64>();
+            }
+        }
+        for (new, centre) in mixture.centres.chunks_mut(case.p).zip(old.centres.chunks(case.p)) {
+            for i in 0..case.p {
+                new[i] = shift[i] + (0..case.p).map(|j| matrix[i][j] * centre[j]).sum::<f64>();
+            }
+        }
+        let model = gmm(&mixture, case.k, GmmPrior::default());
+        let after = run(&model, weights.as_deref(), case.omega, &mixture.centres, &tight(5));
+        let expected = gmm_mapped(&before.posterior, &shift, &matrix);
+        check_same("gmm", &expected, &after)?;
     }
 
     #[test]

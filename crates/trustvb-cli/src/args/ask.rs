@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 pub(super) const CALIBRATE_EXAMPLES: &str = "Examples:
   trustvb calibrate
-  trustvb calibrate 'mu[1,waiting] - mu[2,waiting]' --level 0.9 --method vb,anchored -B 100
+  trustvb calibrate 'mu[1,waiting] - mu[2,waiting]' --level 0.9 --method recommended,vb -B 100
   trustvb calibrate 'pi[1]' --method analytic --format json
   trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' -o groups.csv
   trustvb calibrate groups.csv --formula 'y ~ 0 + x1 + x2 | group' --stream --method analytic";
@@ -34,8 +34,9 @@ pub(crate) struct AskArgs {
     /// Level of the intervals; may be repeated [default: 0.95]
     #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true)]
     pub(crate) level: Vec<f64>,
-    /// Methods, separated by commas: vb, tvb, tvb-sequential, gpc, anchored, analytic, jackknife, bootstrap
-    /// [default: vb,tvb,anchored,analytic]
+    /// Methods, separated by commas: recommended (that is, balanced), vb, tempered, jackknife, bootstrap; the paper's
+    /// tvb, tvb-sequential and gpc; anchored and analytic, which balanced has superseded
+    /// [default: recommended,vb,tvb]
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) method: Vec<String>,
     /// Draws behind each law that has no exact form

@@ -11,7 +11,7 @@ pub(super) const STUDY_EXAMPLES: &str = "Examples:
   trustvb study section3 --only sep3/n=300 --replications 10 -B 20 --grid 20 -o quick.study
   trustvb study quick.study --so-far --format csv
   trustvb study broad --half choose --only 'one-*' --replications 4 -B 20 -o choose.study
-  trustvb study choose.study --so-far --flags=anchored,bootstrap
+  trustvb study choose.study --so-far --flags=balanced,bootstrap
 
 Data set 17 of a cell is that of `trustvb simulate study NAME CELL --replication 17`; with the seed
 in its truth file, `trustvb calibrate` gives the study's intervals.";
@@ -68,8 +68,8 @@ pub(crate) struct WantedStudyArgs {
     /// at the end; with --so-far, show only these
     #[arg(long, value_enum)]
     pub(crate) half: Option<HalfName>,
-    /// Only these methods, or others than the study has: vb, tvb, tvb-fresh, tvb-sequential, gpc,
-    /// anchored, analytic, jackknife, bootstrap
+    /// Only these methods, or others than the study has: vb, balanced, tempered, tvb, tvb-fresh,
+    /// tvb-sequential, gpc, anchored, analytic, jackknife, bootstrap
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) method: Vec<String>,
     /// These quantities instead of the study's; may be repeated

@@ -73,7 +73,7 @@ pub(crate) struct WantedTableArgs {
 pub(crate) struct TableContentArgs {
     /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
     pub(crate) data: Option<PathBuf>,
-    /// Methods the table should serve, which decide its resamples [default: vb,tvb,anchored,analytic]
+    /// Methods the table should serve, which decide its resamples [default: recommended,vb,tvb]
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) method: Vec<String>,
     #[command(flatten)]

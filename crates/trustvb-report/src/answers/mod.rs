@@ -47,7 +47,7 @@ pub fn answer_json(answer: &Answer) -> Value {
         "method": answer.method.name(),
         "level": number(answer.level),
         "recommended": answer.method == Method::RECOMMENDED,
-        "omega": number(answer.omega),
+        "omega": answer.shown_omega().map_or(Value::Null, number),
         "estimate": number(answer.estimate),
         "lower": number(answer.lower),
         "upper": number(answer.upper),

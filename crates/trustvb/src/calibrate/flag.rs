@@ -194,7 +194,7 @@ impl Flag {
                     list.join(", ")
                 )
             }
-            Flag::NoInfluence(why) => format!("no analytic answer: {why}"),
+            Flag::NoInfluence(why) => format!("the influence of units is not known: {why}"),
             Flag::MethodsDisagree { ratio, thin } => format!(
                 "the analytic interval is {ratio:.2} times as long as the anchored one; {thin}"
             ),
@@ -203,12 +203,12 @@ impl Flag {
             }
             Flag::ComponentsOverlap { times } => format!(
                 "resamples move the weights of the components {times:.1} times as much as VB's posterior says: these \
-                 data hardly tell the components apart, and no interval can be trusted to cover; fewer components or \
-                 more data would help"
+                 data hardly tell the components apart, and intervals may miss more often than they claim; fewer \
+                 components or more data would help"
             ),
             Flag::PriorDominates { component, times } => format!(
                 "a standard deviation of component {component} is off by a factor of {times:.2} from that of its \
-                 data: the prior made it, there are too few data"
+                 data: the prior made it"
             ),
             Flag::IdenticalEstimates => {
                 "every resample has the same estimate, so resampling says nothing \
@@ -232,8 +232,12 @@ fn percent(share: f64) -> String {
 /// several times as frequent on one side as on the other.
 const SHIFTED: f64 = 0.1;
 
+/// The share of resamples from which on it matters that they failed, or have other components. Fewer have not been seen to
+/// change the coverage of intervals (study `broad`).
+const MANY: f64 = 0.05;
+
 /// A weight that resamples move this many times as much as VB's posterior says.
-const OVERLAP: f64 = 3.0;
+const OVERLAP: f64 = 4.0;
 
 /// A standard deviation that is off by this factor was made by the prior.
 const MADE_BY_PRIOR: f64 = 1.25;
@@ -277,11 +281,11 @@ pub(super) fn from_resamples(
     flags: &mut Vec<Flag>,
 ) {
     let unconverged = evidence.unconverged(design, i);
-    if unconverged > 0.0 {
+    if unconverged > MANY {
         flags.push(Flag::UnconvergedFits { share: unconverged });
     }
     let unstable = evidence.mismatched(design, i);
-    if unstable > 0.05 {
+    if unstable > MANY {
         flags.push(Flag::ComponentsUnstable { share: unstable });
     }
     let (bootstraps, expected) = evidence.bootstraps(design);
@@ -308,7 +312,7 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
         answer.flags.push(Flag::ComponentsOverlap { times });
     }
     for (k, &times) in question.made_by_prior().iter().enumerate() {
-        if times > MADE_BY_PRIOR {
+        if times > MADE_BY_PRIOR && question.part.has_shape_of(k) {
             answer.flags.push(Flag::PriorDominates { component: k + 1, times });
         }
     }

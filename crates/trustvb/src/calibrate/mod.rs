@@ -1,8 +1,9 @@
 //! Mend: from the fits in a table to an interval whose coverage can be believed.
 //!
-//! A calibrator turns evidence about coverage into ω̂ and its story: the curve it looked at, the
-//! Monte-Carlo error, where the answer sits, and what speaks against trusting it. The reported
-//! interval is always that of the full data at ω̂.
+//! A calibrator turns evidence about coverage into an interval and its story: ω̂, the curve it looked at, the
+//! Monte-Carlo error, where the answer sits, and what speaks against trusting it. [`Method::RECOMMENDED`] is the one to
+//! use. The paper's calibrators report the interval of the full data at ω̂; `tempered` and `jackknife` stretch that at
+//! ω = 1; `balanced` and `bootstrap` look at estimates only.
 
 mod analytic;
 mod anchored;
@@ -111,6 +112,11 @@ impl Method {
         Method::ALL.into_iter().find(|method| method.name() == name)
     }
 
+    /// The method that has taken its place: it can still be asked, to compare with.
+    pub fn superseded_by(self) -> Option<Method> {
+        matches!(self, Method::Anchored | Method::Analytic).then_some(Method::RECOMMENDED)
+    }
+
     /// Those that run when none are named.
     pub fn usual(published: bool) -> &'static [Method] {
         if published {
@@ -193,6 +199,13 @@ pub struct Answer {
     pub posterior: Posterior,
     /// The law of the functional: `Beta`, `scaled t`, …, or `draws`.
     pub law: String,
+}
+
+impl Answer {
+    /// ω̂, unless the method has none.
+    pub fn shown_omega(&self) -> Option<f64> {
+        (self.method == Method::Vb || self.method.chooses_omega()).then_some(self.omega)
+    }
 }
 
 /// Why there is no answer.

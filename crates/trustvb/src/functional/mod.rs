@@ -63,6 +63,7 @@ pub use vocabulary::{QuantityName, Vocabulary};
 
 use crate::posterior::Layout;
 use evaluate::{Node, posterior_mean};
+use quantity::AtomKind;
 use simplify::Simplified;
 use std::fmt;
 use std::sync::Arc;
@@ -164,6 +165,17 @@ impl Part {
     /// Its exact law, if there is a known one.
     pub fn exact(&self) -> Option<&ExactLaw> {
         self.exact.as_ref()
+    }
+
+    /// Whether a mean or covariance of that component (0-based) is in it, as far as can be told: code may use everything.
+    pub fn has_shape_of(&self, component: usize) -> bool {
+        let Some(node) = self.expression() else { return true };
+        let mut found = false;
+        node.atoms(&mut |atom| {
+            let shape = matches!(atom.kind, AtomKind::Mean | AtomKind::Covariance);
+            found |= shape && atom.component == component;
+        });
+        found
     }
 
     /// The range in which it must lie, as far as its form shows.

@@ -159,7 +159,7 @@ pub enum PlanError {
     /// Little bootstraps of half samples.
     #[error(
         "--subsets draws bootstraps of all units, and tvb needs those of half samples; choose other methods, such as \
-         --method vb,anchored,analytic"
+         --method recommended,vb"
     )]
     SubsetsAndSplits,
     /// Too few units for it.

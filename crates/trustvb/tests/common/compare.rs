@@ -64,6 +64,33 @@ pub(crate) fn gmm_in_units(posterior: &Posterior, shift: &[f64], scale: &[f64]) 
     Posterior::new(posterior.layout().clone(), parameters)
 }
 
+/// The posterior of a Gaussian mixture after a row `x` has become `shift + matrix·x`.
+pub(crate) fn gmm_mapped(posterior: &Posterior, shift: &[f64], matrix: &[Vec<f64>]) -> Posterior {
+    let p = matrix.len();
+    let times = |x: &[f64]| -> Vec<f64> {
+        matrix.iter().map(|row| row.iter().zip(x).map(|(a, x)| a * x).sum()).collect()
+    };
+    let mut parameters = posterior.parameters().to_vec();
+    let k = posterior.layout().n_components;
+    for copy in parameters[k..].chunks_exact_mut(2 + p + packed_len(p)) {
+        let (m, w_inverse) = copy[2..].split_at_mut(p);
+        let mapped = times(m);
+        for j in 0..p {
+            m[j] = shift[j] + mapped[j];
+        }
+        // A W^-1 Aᵀ, by applying A to the columns and then to the rows.
+        let half: Vec<Vec<f64>> = unpack(p, w_inverse).iter().map(|column| times(column)).collect();
+        for i in 0..p {
+            let row: Vec<f64> = half.iter().map(|column| column[i]).collect();
+            let full = times(&row);
+            for j in 0..=i {
+                w_inverse[packed_index(i, j)] = full[j];
+            }
+        }
+    }
+    Posterior::new(posterior.layout().clone(), parameters)
+}
+
 /// A change of units of a regression: `y` to `shift_y + scale_y y`, column j to
 /// `shift[j] + scale[j] x_j`; with an intercept (a first column of ones) shifts may differ from 0.
 #[derive(Clone, Debug)]

@@ -237,3 +237,101 @@ impl Pool {
         1.0 / (1.0 + (ln_weight(tied) - ln_weight(loose)).exp())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::special::gamma::ln_multigamma;
+
+    /// Two components of two columns: `E[Λ_k]` and the probability that it is loose.
+    const EXTRAS: [[f64; 4]; 2] = [[2.0, 0.3, 1.0, 0.2], [0.7, -0.2, 1.5, 0.9]];
+
+    fn pooling() -> Pooling {
+        Pooling::new(2, 2, &[1.3, 0.4, 2.0], 8.0, 0.5).unwrap()
+    }
+
+    /// What the bound owes to `q(S) = Wishart(w, d)`, written from its definition: the mean of `ln p(Λ|S, c)` as far as
+    /// `S` is in it, less `E ln q(S) − E ln p(S)`.
+    fn worth(pooling: &Pooling, w: &[f64], d: f64) -> f64 {
+        let p = 2.0;
+        let (_, ln_det_w) = invert_spd(2, w).unwrap();
+        let mean_ln_det = multi_digamma(2, d) + p * LN_2 + ln_det_w;
+        let s: Vec<f64> = w.iter().map(|x| d * x).collect();
+        let mut sum = 0.0;
+        for extra in EXTRAS {
+            for (q, tie) in [(1.0 - extra[3], &pooling.ties[0]), (extra[3], &pooling.ties[1])] {
+                let trace = trace_of_product(2, &s, &extra[..3]);
+                sum += q * 0.5 * (tie.nu * mean_ln_det - tie.t * trace);
+            }
+        }
+        let ln_wishart = |nu: f64, ln_det_scale: f64, trace: f64| {
+            0.5 * (nu - p - 1.0) * mean_ln_det
+                - 0.5 * trace
+                - 0.5 * nu * (p * LN_2 + ln_det_scale)
+                - ln_multigamma(2, 0.5 * nu)
+        };
+        let to_prior = trace_of_product(2, &pooling.h_inverse, &s);
+        sum + ln_wishart(pooling.g, -pooling.ln_det_h_inverse, to_prior)
+            - ln_wishart(d, ln_det_w, d * p)
+    }
+
+    #[test]
+    fn the_learned_scale_is_the_best_one() {
+        let pooling = pooling();
+        let mut pool = Pool::new(2, 2);
+        pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
+        let d = pooling.g + pool.nu0.iter().sum::<f64>();
+        let w: Vec<f64> = pool.s.iter().map(|x| x / d).collect();
+        let best = worth(&pooling, &w, d);
+        for i in 0..4 {
+            let moved = |by: f64| {
+                let (mut w, mut d) = (w.clone(), d);
+                if i < 3 {
+                    w[i] += by * w[0]
+                } else {
+                    d *= 1.0 + by
+                }
+                worth(&pooling, &w, d) - best
+            };
+            let (up, down) = (moved(1e-4), moved(-1e-4));
+            assert!(up < 0.0 && down < 0.0, "{i}: {up} {down}");
+            assert!((up - down).abs() < 0.01 * (up + down).abs(), "{i}: {up} {down}");
+        }
+    }
+
+    #[test]
+    fn the_divergence_is_what_the_definition_says() {
+        let pooling = pooling();
+        let mut pool = Pool::new(2, 2);
+        pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
+        let d = pooling.g + pool.nu0.iter().sum::<f64>();
+        let w: Vec<f64> = pool.s.iter().map(|x| x / d).collect();
+        let mut expected = worth(&pooling, &w, d);
+        for (extra, (t, (nu0, ln_det))) in
+            EXTRAS.iter().zip(pool.t.iter().zip(pool.nu0.iter().zip(&pool.ln_det)))
+        {
+            // The same means by way of t̄, ν̄ and what stands for ln|W0^-1|.
+            let ln_t = (1.0 - extra[3]) * 8.0 * 8f64.ln();
+            expected -= 0.5 * (nu0 * ln_det - 2.0 * ln_t);
+            expected += 0.5 * t * trace_of_product(2, &pool.s, &extra[..3]);
+            let q = extra[3];
+            expected -= q * (q / 0.5).ln() + (1.0 - q) * ((1.0 - q) / 0.5).ln();
+        }
+        assert!((pool.kl + expected).abs() < 1e-10, "{} {expected}", pool.kl);
+    }
+
+    #[test]
+    fn a_component_like_the_others_is_tied_and_another_loose() {
+        let pooling = pooling();
+        let mut pool = Pool::new(2, 2);
+        pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
+        let (inverse, ln_det_s) = invert_spd(2, &pool.s).unwrap();
+        let of = |scale: f64| {
+            let precision: Vec<f64> = inverse.iter().map(|x| scale * x).collect();
+            let ln_det = 2.0 * scale.ln() - ln_det_s;
+            pool.loose(&pooling, ln_det, trace_of_product(2, &pool.s, &precision))
+        };
+        assert!(of(1.0) < 0.2, "{}", of(1.0));
+        assert!(of(30.0) > 0.99 && of(0.02) > 0.9, "{} {}", of(30.0), of(0.02));
+    }
+}

@@ -110,13 +110,7 @@ impl IntoException for TableError {
 impl IntoException for StudyError {
     fn into_exception(self) -> PyErr {
         match self {
-            StudyError::NotAStudy { .. }
-            | StudyError::Foreign { .. }
-            | StudyError::Newer { .. }
-            | StudyError::Different { .. }
-            | StudyError::Damaged { .. }
-            | StudyError::Limit(_)
-            | StudyError::Io { .. } => run_error(self),
+            StudyError::Store(_) | StudyError::Limit(_) | StudyError::Io { .. } => run_error(self),
             _ => value_error(self),
         }
     }

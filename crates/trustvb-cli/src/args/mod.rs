@@ -23,8 +23,8 @@ pub(crate) use simulate::{
 pub(crate) use slurm::{JobArgs, SlurmArgs, SlurmCommand, SlurmStudyArgs, SlurmTableArgs};
 pub(crate) use study::{LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs};
 pub(crate) use table::{
-    BuildArgs, DiffArgs, InfoArgs, MergeArgs, PlanArgs, TableArgs, TableCommand, TableContentArgs,
-    WantedTableArgs,
+    BuildArgs, CheckArgs, DiffArgs, InfoArgs, MergeArgs, PlanArgs, TableArgs, TableCommand,
+    TableContentArgs, WantedTableArgs,
 };
 
 use clap::{Parser, Subcommand};

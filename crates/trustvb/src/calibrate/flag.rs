@@ -146,9 +146,11 @@ impl Flag {
                  again to complete it"
             ),
             Flag::FullFitFailed => "the full-data fit at this ω failed".to_owned(),
-            Flag::Undefined => "it has no value at the posterior mean (as the log of a negative \
-                                number has none), so no interval can be checked"
-                .to_owned(),
+            Flag::Undefined => {
+                "it has no finite value at the posterior mean or at a limit (as the log of a \
+                                negative number has none), so no interval can be checked"
+                    .to_owned()
+            }
             Flag::NoEvidence => "the fits of the resamples failed, so there is no evidence and no \
                                  interval: there are too few units"
                 .to_owned(),
@@ -241,6 +243,10 @@ pub(super) fn from_resamples(
 
 /// Remarks on what the full data alone show.
 pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
+    if answer.lower.is_infinite() || answer.upper.is_infinite() {
+        answer.flags.push(Flag::Undefined);
+        return;
+    }
     if answer.estimate < answer.lower || answer.estimate > answer.upper {
         answer.flags.push(Flag::EstimateOutside);
     } else {

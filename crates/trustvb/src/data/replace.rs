@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
+#[cfg(feature = "parquet")]
+use std::io::Write;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "parquet")]
 use std::time::Duration;
@@ -25,6 +27,42 @@ pub fn replace_file(path: &Path, write: impl FnOnce(File) -> io::Result<File>) -
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Writes a file that must not be there yet; `false` if it is. Of several writers one succeeds, and readers see
+/// the whole file or none: a temporary file gets its name by a link, which never replaces. Where there are no links
+/// the file is created empty and then filled, and a reader may see less than the whole for a moment.
+#[cfg(feature = "parquet")]
+pub(crate) fn create_file(path: &Path, content: &[u8]) -> io::Result<bool> {
+    let temporary = temporary_name(path);
+    let fill = |mut file: File| file.write_all(content).and_then(|()| file.sync_all());
+    let linked =
+        File::create_new(&temporary).and_then(fill).and_then(|()| fs::hard_link(&temporary, path));
+    // What is left has a second name, or is of no use.
+    let _ = fs::remove_file(&temporary);
+    let exists = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+    let created = match linked {
+        Err(error) if no_links(&error) => File::create_new(path).and_then(fill),
+        other => other,
+    };
+    match created {
+        Err(error) if exists(&error) => Ok(false),
+        other => other.and_then(|()| sync_folder(path)).map(|()| true),
+    }
+}
+
+/// Whether a file system says that it has no links.
+#[cfg(feature = "parquet")]
+fn no_links(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
+        || matches!(error.raw_os_error(), Some(libc_codes::EPERM | libc_codes::EMLINK))
+}
+
+/// Numbers of errors by which Unix systems say that a link cannot be made.
+#[cfg(feature = "parquet")]
+mod libc_codes {
+    pub(super) const EPERM: i32 = 1;
+    pub(super) const EMLINK: i32 = 31;
 }
 
 /// Removes what writers that were killed have left in a folder. Fresh files stay: somebody may be writing

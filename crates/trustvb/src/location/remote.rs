@@ -6,7 +6,7 @@
 
 use super::LocationError;
 use object_store::path::Path as Key;
-use object_store::{ObjectStore, ObjectStoreExt, parse_url_opts};
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, parse_url_opts};
 use std::future::Future;
 use std::io;
 use std::sync::{Arc, OnceLock, mpsc};
@@ -52,6 +52,12 @@ impl Remote {
         file.split('/').fold(self.prefix.clone(), |key, part| key.join(part))
     }
 
+    /// The prefix of a folder in it.
+    pub(super) fn below(&self, folder: &str) -> Remote {
+        let address = self.name_of(folder);
+        Remote { address, store: self.store.clone(), prefix: self.key(folder) }
+    }
+
     pub(super) fn has(&self, file: &str) -> io::Result<bool> {
         let (store, key) = (self.store.clone(), self.key(file));
         match wait(async move { store.head(&key).await }) {
@@ -79,6 +85,19 @@ impl Remote {
     pub(super) fn write(&self, file: &str, content: Vec<u8>) -> io::Result<()> {
         let (store, key) = (self.store.clone(), self.key(file));
         wait(async move { store.put(&key, content.into()).await }).map(|_| ())
+    }
+
+    pub(super) fn create(&self, file: &str, content: Vec<u8>) -> io::Result<bool> {
+        let (store, key) = (self.store.clone(), self.key(file));
+        let created = wait(async move {
+            let options = PutOptions::from(PutMode::Create);
+            match store.put_opts(&key, content.into(), options).await {
+                Ok(_) => Ok(true),
+                Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+                Err(error) => Err(error),
+            }
+        })?;
+        Ok(created)
     }
 }
 

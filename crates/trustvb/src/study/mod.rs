@@ -15,6 +15,7 @@ mod error;
 mod folder;
 #[cfg(feature = "parquet")]
 mod info;
+mod limits;
 mod method;
 #[cfg(feature = "parquet")]
 mod overall;

@@ -89,6 +89,7 @@ pub(crate) fn listen() {
         }
         std::thread::spawn(|| {
             std::thread::sleep(GRACE);
+            trustvb::data::abandon_files();
             say(interrupted());
             std::process::exit(130);
         });

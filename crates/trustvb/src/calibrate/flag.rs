@@ -1,7 +1,7 @@
 //! What to know before trusting an interval, as a name for programs and a sentence for people.
 
 use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
-use crate::fit::{StatusCode, match_components};
+use crate::fit::{StatusCode, is_emptied, match_components};
 use crate::posterior::Posterior;
 use crate::resample::Design;
 use crate::table::TvbTable;
@@ -262,8 +262,10 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     let omega = table.omegas()[0];
     let k = alpha.len() as f64;
     let alpha0 = (alpha.iter().sum::<f64>() - omega * table.manifest().n_units as f64) / k;
-    let emptied: Vec<usize> =
-        (0..alpha.len()).filter(|&k| alpha[k] - alpha0 < omega).map(|k| k + 1).collect();
+    let emptied: Vec<usize> = (0..alpha.len())
+        .filter(|&k| is_emptied((alpha[k] - alpha0) / omega))
+        .map(|k| k + 1)
+        .collect();
     if !emptied.is_empty() {
         answer.flags.push(Flag::EmptiedComponents(emptied));
     }

@@ -55,6 +55,6 @@ pub(crate) use parquet::{
 pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};
 pub(crate) use regressors::{Regressors, check_for_mixture};
-pub use replace::replace_file;
+pub use replace::{abandon_files, replace_file};
 #[cfg(feature = "parquet")]
 pub(crate) use replace::{create_file, remove_leftovers};

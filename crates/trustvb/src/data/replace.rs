@@ -6,6 +6,7 @@ use std::io;
 #[cfg(feature = "parquet")]
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 #[cfg(feature = "parquet")]
 use std::time::Duration;
 
@@ -14,17 +15,52 @@ use std::time::Duration;
 #[cfg(feature = "parquet")]
 const LEFTOVER: Duration = Duration::from_secs(60 * 60);
 
+/// Temporary files that are being written.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A temporary file, known as unfinished until this is dropped.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn new(path: PathBuf) -> Unfinished {
+        if let Ok(mut list) = UNFINISHED.lock() {
+            list.push(path.clone());
+        }
+        Unfinished(path)
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Ok(mut list) = UNFINISHED.lock() {
+            list.retain(|path| *path != self.0);
+        }
+    }
+}
+
+/// Removes the files that this process has begun and not finished. For a process that is about to end: what is
+/// being written will not be there.
+pub fn abandon_files() {
+    if let Ok(list) = UNFINISHED.lock() {
+        for path in list.iter() {
+            // It may just have got its name.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// Lets `write` fill a temporary file beside `path`, syncs it, and renames it to `path`.
 pub fn replace_file(path: &Path, write: impl FnOnce(File) -> io::Result<File>) -> io::Result<()> {
-    let temporary = temporary_name(path);
-    let written = File::create_new(&temporary)
+    let temporary = Unfinished::new(temporary_name(path));
+    let temporary = &temporary.0;
+    let written = File::create_new(temporary)
         .and_then(write)
         .and_then(|file| file.sync_all())
-        .and_then(|()| fs::rename(&temporary, path))
+        .and_then(|()| fs::rename(temporary, path))
         .and_then(|()| sync_folder(path));
     if written.is_err() {
         // The first error is the one to report; the file may not even exist.
-        let _ = fs::remove_file(&temporary);
+        let _ = fs::remove_file(temporary);
     }
     written
 }
@@ -34,12 +70,13 @@ pub fn replace_file(path: &Path, write: impl FnOnce(File) -> io::Result<File>) -
 /// the file is created empty and then filled, and a reader may see less than the whole for a moment.
 #[cfg(feature = "parquet")]
 pub(crate) fn create_file(path: &Path, content: &[u8]) -> io::Result<bool> {
-    let temporary = temporary_name(path);
+    let temporary = Unfinished::new(temporary_name(path));
+    let temporary = &temporary.0;
     let fill = |mut file: File| file.write_all(content).and_then(|()| file.sync_all());
     let linked =
-        File::create_new(&temporary).and_then(fill).and_then(|()| fs::hard_link(&temporary, path));
+        File::create_new(temporary).and_then(fill).and_then(|()| fs::hard_link(temporary, path));
     // What is left has a second name, or is of no use.
-    let _ = fs::remove_file(&temporary);
+    let _ = fs::remove_file(temporary);
     let exists = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
     let created = match linked {
         Err(error) if no_links(&error) => File::create_new(path).and_then(fill),

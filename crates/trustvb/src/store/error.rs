@@ -133,6 +133,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether trying again later may help: not where access is refused or the address is wrong.
+    pub fn may_pass(&self) -> bool {
+        use io::ErrorKind::{InvalidInput, NotADirectory, NotFound, PermissionDenied};
+        let lasting = [InvalidInput, NotADirectory, NotFound, PermissionDenied];
+        matches!(self, StoreError::Io { source, .. } if !lasting.contains(&source.kind()))
+    }
+
     /// Whether it says no more than that a file is not there.
     pub(crate) fn is_missing_file(&self) -> bool {
         matches!(self, StoreError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)

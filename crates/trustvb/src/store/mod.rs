@@ -314,6 +314,12 @@ fn read_manifest<M: Manifest>(place: &Location) -> Result<(Value, u32), StoreErr
         }
     };
     let damaged = |what: String| damaged::<M>(place, MANIFEST, what);
+    // A server that is no object store answers with a page.
+    if place.folder().is_none() && content.trim_ascii_start().starts_with(b"<") {
+        let what = "the address answers with a page and not with a manifest; check the endpoint and the bucket";
+        let source = io::Error::new(io::ErrorKind::InvalidInput, what);
+        return Err(StoreError::Io { file: place.name_of(MANIFEST), source });
+    }
     let value: Value = serde_json::from_slice(&content).map_err(|e| damaged(e.to_string()))?;
     if M::OWN.is_some_and(|own| value.get(own).is_none()) {
         return Err(not_one(format!("its manifest is not that of a {}", M::WORDS.noun)));

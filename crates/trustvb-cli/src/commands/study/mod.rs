@@ -15,7 +15,7 @@ use trustvb::study::{
     Changes, Labels, PRESETS, Results, Study, StudyError, StudyInfo, StudyMethod, info, merge,
     preset, run as run_study, study_in, summarise,
 };
-use trustvb::table::{Shard, StoreError, Watch};
+use trustvb::table::{Shard, Watch};
 
 pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
     if let Some(StudyCommand::Merge(args)) = &args.command {
@@ -84,7 +84,7 @@ fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), 
     let ran = run_study(folder, study, share, &watch);
     bar.finish_and_clear();
     let progress = ran.map_err(|error| match error {
-        StudyError::Store(StoreError::Io { .. }) => Failure::Run(format!(
+        StudyError::Store(error) if error.may_pass() => Failure::Run(format!(
             "{error}; what is done stays in {}, and the same command goes on from there",
             folder.display()
         )),

@@ -16,8 +16,7 @@ use serde_json::json;
 use trustvb::backend::Cpu;
 use trustvb::resample::Resamples;
 use trustvb::table::{
-    BuildError, Settings, Shard, StoreError, TableError, TableInfo, Watch, build_on_disk, info,
-    merge,
+    BuildError, Settings, Shard, TableError, TableInfo, Watch, build_on_disk, info, merge,
 };
 
 pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
@@ -73,7 +72,7 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     match built {
         Err(TableError::Build(BuildError::Cancelled)) => Err(Failure::Interrupted),
-        Err(error @ TableError::Store(StoreError::Io { .. })) => Err(Failure::Run(format!(
+        Err(TableError::Store(error)) if error.may_pass() => Err(Failure::Run(format!(
             "{error}; what is done stays in {place}, and the same command goes on from there"
         ))),
         other => Ok(other?),

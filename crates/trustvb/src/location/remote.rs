@@ -155,6 +155,10 @@ fn told(error: object_store::Error) -> io::Error {
                     AWS_SECRET_ACCESS_KEY, GOOGLE_…, AZURE_…)";
         return io::Error::new(io::ErrorKind::PermissionDenied, what);
     }
+    if ["NoSuchBucket", "ContainerNotFound"].iter().any(|code| text.contains(code)) {
+        let what = "there is no such bucket or container; make it first";
+        return io::Error::new(io::ErrorKind::InvalidInput, what);
+    }
     match error {
         Error::NotFound { .. } => io::Error::new(io::ErrorKind::NotFound, error),
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {

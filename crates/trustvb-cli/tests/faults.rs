@@ -3,6 +3,8 @@
 //!
 //! A disk that fills and a store that dies need more than a scratch folder; they are among the cluster tests.
 
+#![allow(clippy::print_stdout, reason = "the counts are what is shown")]
+
 mod common;
 
 use common::{Run, Scratch, assert_same_files, files, finish, fixture, parts};

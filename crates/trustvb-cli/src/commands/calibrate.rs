@@ -23,7 +23,9 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     if let Some(place) = &place {
         claim(place, &settings, problem.model.as_ref(), &problem.data, true)?;
     }
-    progress::keeps("nothing is kept; `trustvb table build` keeps what is done and can be resumed");
+    let kept =
+        place.as_ref().map_or("nothing is kept".to_owned(), |p| format!("no fit is in {p} yet"));
+    progress::keeps(format!("{kept}; `trustvb table build` keeps what is done and can be resumed"));
     let bar = progress::bar("fitting resamples", quiet);
     let watch = Watch {
         cancel: progress::interruption(),

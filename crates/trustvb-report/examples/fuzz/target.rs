@@ -18,6 +18,9 @@ use trustvb::study::{PRESETS, Study};
 use trustvb::table::{Plan, TvbTable, Watch, build, check, open, save};
 use trustvb_report::explore::{ExploreOptions, Explorer};
 
+/// What is done with an input.
+type Run = Box<dyn FnMut(&[u8])>;
+
 /// One kind of input.
 pub(crate) struct Target {
     pub(crate) name: &'static str,
@@ -25,7 +28,7 @@ pub(crate) struct Target {
     pub(crate) share: usize,
     pub(crate) seeds: Vec<Vec<u8>>,
     pub(crate) words: &'static [&'static str],
-    pub(crate) run: Box<dyn FnMut(&[u8])>,
+    pub(crate) run: Run,
 }
 
 /// All of them, with their scratch folder.
@@ -375,7 +378,7 @@ fn requests(table: TvbTable) -> Target {
     ];
     let mut sent = 0u64;
     let run = move |input: &[u8]| {
-        let fixed = if sent % 4 == 0 { input.to_vec() } else { with_length(input) };
+        let fixed = if sent.is_multiple_of(4) { input.to_vec() } else { with_length(input) };
         talk(&address, &fixed, Duration::from_millis(40));
         sent += 1;
         // A server that has lost its threads would not answer any more.

@@ -307,6 +307,23 @@ mod tests {
     }
 
     #[test]
+    fn columns_whose_squares_leave_the_range_of_a_double_are_refused() {
+        let wave =
+            |size: f64| -> Vec<f64> { (0..9).map(|i| (f64::from(i) * 0.7).sin() * size).collect() };
+        for size in [1e-60, 1.0, 1e69] {
+            named(&["b"], &[&wave(size)]).unwrap().check_for_mixture(2).unwrap();
+        }
+        for size in [1e-162, 1e-80, 1e80, 1e154, 1e300] {
+            let data = named(&["b"], &[&wave(size)]).unwrap();
+            let message = data.check_for_mixture(2).unwrap_err().to_string();
+            assert!(
+                message.contains("column `b` goes from") && message.contains("change its units"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
     fn sizes_that_would_wrap_are_refused() {
         assert!(check_size("f", usize::MAX / 4, 5).is_err());
         assert!(check_size("f", 1_000_000, 5).is_ok());

@@ -95,14 +95,12 @@ pub enum StoreError {
     },
     /// Two to be merged that do not belong together.
     #[error(
-        "{first} and {second} are different {noun}s: {field} is {theirs} in the first and {ours} in the second; nothing \
+        "{places} are different {noun}s: {field} is {theirs} in the first and {ours} in the second; nothing \
          was merged"
     )]
     Unlike {
-        /// One of them.
-        first: String,
-        /// The other.
-        second: String,
+        /// Both of them.
+        places: String,
         /// `table` or `study`.
         noun: &'static str,
         /// The first field that differs.

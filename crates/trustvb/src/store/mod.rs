@@ -191,9 +191,9 @@ pub(crate) fn open_alike<M: Manifest>(places: &[Location]) -> Result<Vec<Store<M
             return Err(StoreError::Older { place: store.place.to_string(), found, known });
         }
         if let Some((field, theirs, ours)) = difference(&stores[0].manifest, &store.manifest) {
-            let (first, second) = (stores[0].place.to_string(), store.place.to_string());
+            let places = format!("{} and {}", stores[0].place, store.place);
             let noun = M::WORDS.noun;
-            return Err(StoreError::Unlike { first, second, noun, field, theirs, ours });
+            return Err(StoreError::Unlike { places, noun, field, theirs, ours });
         }
     }
     Ok(stores)
@@ -211,8 +211,26 @@ fn seal_of(manifest: &impl Serialize) -> String {
 /// SHA-256 of a JSON value: fields in alphabetical order, no spaces.
 fn hash(value: &Value) -> String {
     let mut hash = Sha256::new();
-    hash.update(value.to_string().as_bytes());
+    hash.update(canonical(value).as_bytes());
     hex(hash)
+}
+
+/// The order is ours: another crate of the program may make the JSON crate keep that of the file.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            let name = |name: &str| Value::from(name).to_string();
+            let field =
+                |(key, value): (&String, &Value)| format!("{}:{}", name(key), canonical(value));
+            format!("{{{}}}", fields.into_iter().map(field).collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
+        }
+        leaf => leaf.to_string(),
+    }
 }
 
 /// A manifest's file: its fields, then the hash of them.
@@ -333,5 +351,27 @@ fn read_manifest<M: Manifest>(place: &Location) -> Result<(Value, u32), StoreErr
             let (place, known) = (place.to_string(), M::SCHEMA);
             Err(StoreError::Newer { place, found, known, library })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_of_the_fields_and_not_of_their_order() {
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let value = read(r#"{"b": [1, 2.50, {"y": null, "x": "ü\n"}], "a": true}"#);
+        assert_eq!(canonical(&value), r#"{"a":true,"b":[1,2.5,{"x":"ü\n","y":null}]}"#);
+        assert_eq!(hash(&value), hash(&read(&canonical(&value))));
+        assert_ne!(hash(&value), hash(&read(r#"{"a": true, "b": []}"#)));
+    }
+
+    #[test]
+    fn the_first_difference_is_named_with_both_values() {
+        let (a, b) = (serde_json::json!({"p": {"seed": 1}}), serde_json::json!({"p": {"seed": 2}}));
+        let found = first_difference("", &a, &b);
+        assert_eq!(found, Some(("p.seed".to_owned(), "1".to_owned(), "2".to_owned())));
+        assert_eq!(first_difference("", &a, &a), None);
     }
 }

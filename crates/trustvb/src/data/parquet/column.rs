@@ -161,7 +161,9 @@ impl ColumnBuilder {
                 let mut rounded = None;
                 self.numbers_of(r, limit, file, |v| {
                     let x = if unsigned { *v as u64 as f64 } else { *v as f64 };
-                    let exact = if unsigned { x as u64 as i64 == *v } else { x as i64 == *v };
+                    // In a wider type, where the largest numbers do not come back by saturation.
+                    let given = if unsigned { i128::from(*v as u64) } else { i128::from(*v) };
+                    let exact = x as i128 == given;
                     if !exact && rounded.is_none() {
                         let value = if unsigned { (*v as u64).to_string() } else { v.to_string() };
                         rounded = Some(value);

@@ -1,5 +1,6 @@
 //! Reads and writes Parquet files column by column, without Arrow.
 
+mod arrow;
 mod column;
 mod read;
 mod write;

@@ -11,6 +11,7 @@ use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 
+use super::arrow::durations;
 use super::column::{BATCH, ColumnBuilder, column_kind, corrupt};
 use crate::data::dataset::{Dataset, check_size};
 use crate::data::error::DataError;
@@ -182,6 +183,10 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
         if header.is_empty() {
             return Err(DataError::Empty { file: name.to_owned() });
         }
+        let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        let arrow =
+            pairs.filter(|pair| pair.key == "ARROW:schema").find_map(|pair| pair.value.as_ref());
+        let durations = arrow.map_or_else(Vec::new, |schema| durations(schema));
         let mut columns = Vec::new();
         for choice in select(&header, options, name)? {
             let leaf = (0..schema.num_columns())
@@ -196,12 +201,21 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
                     remedy,
                 }
             })?;
+            if durations.contains(&choice.name) && !choice.text {
+                return Err(DataError::ColumnType {
+                    file: name.to_owned(),
+                    column: choice.name,
+                    found: "Duration".to_owned(),
+                    remedy: "convert it to a number of seconds or days, or leave it out with --columns",
+                });
+            }
             columns.push(ColumnBuilder::new(choice, leaf, kind));
         }
         let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
         let codecs = chunks.map(|chunk| chunk.compression());
         if let Some(codec) = codecs.into_iter().find(|codec| !is_known(codec)) {
-            return Err(DataError::Codec { file: name.to_owned(), codec: format!("{codec:?}") });
+            let codec = format!("{codec:?}").split('(').next().unwrap_or_default().to_owned();
+            return Err(DataError::Codec { file: name.to_owned(), codec });
         }
         let total_bytes: u64 = metadata
             .row_groups()

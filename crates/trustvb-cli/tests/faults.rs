@@ -1,5 +1,5 @@
-//! What goes wrong with files is found, and never answers: flipped bits, parts of other tables, edited manifests, racing
-//! builders, kills, older formats. `cargo test -p trustvb-cli --test faults -- --nocapture` prints the counts.
+//! What goes wrong with files is found, and never answers: flipped bits, parts of other tables, edited manifests,
+//! racing builders, kills, older formats. `cargo test -p trustvb-cli --test faults -- --nocapture` prints the counts.
 //!
 //! A disk that fills and a store that dies need more than a scratch folder; they are among the cluster tests.
 

@@ -1,7 +1,7 @@
 //! Throws mutated files, formulas, quantities and requests at everything that reads what others wrote; none may panic.
 //!
-//! `cargo xtask fuzz --minutes 5` runs it. Same seed, same inputs. What was found before is kept in `fuzz/corpus` and tried first;
-//! what is found is written there, to be kept with the fix.
+//! `cargo xtask fuzz --minutes 5` runs it. Same seed, same inputs. What was found before is kept in `fuzz/corpus` and
+//! tried first; what is found is written there, to be kept with the fix.
 
 #![allow(
     clippy::print_stdout,

@@ -1,7 +1,7 @@
 //! Finds durations, which Arrow stores as plain integers and tells only in a schema of its own.
 //!
-//! That schema is a FlatBuffers message in base64 under `ARROW:schema`. Of it no more is read than the names and types of
-//! the top-level fields; what cannot be read is taken as saying nothing.
+//! That schema is a FlatBuffers message in base64 under `ARROW:schema`. Of it no more is read than the names and types
+//! of the top-level fields; what cannot be read is taken as saying nothing.
 
 /// Number of the type Duration among Arrow's types.
 const DURATION: u8 = 18;
@@ -95,9 +95,10 @@ mod tests {
     use super::durations;
 
     /// As pyarrow writes it for `x: double, wait: duration[s], n: int64`.
-    const SCHEMA: &str = "/////9gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAMAAAB8AAAAPAAAAAQAAACg////AAAB\
-        AhAAAAAcAAAABAAAAAAAAAABAAAAbgAAAAgADAAIAAcACAAAAAAAAAFAAAAA1P///wAAARIQAAAAGAAAAAQAAAAAAAAABAAAAHdhaXQAAAAAyv///wAA\
-        AAAQABQACAAGAAcADAAAABAAEAAAAAAAAQMQAAAAGAAAAAQAAAAAAAAAAQAAAHgABgAIAAYABgAAAAAAAgA=";
+    const SCHEMA: &str = "/////9gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAMAAAB8AAAAPAAAAAQAAACg////\
+        AAABAhAAAAAcAAAABAAAAAAAAAABAAAAbgAAAAgADAAIAAcACAAAAAAAAAFAAAAA1P///wAAARIQAAAAGAAAAAQAAAAAAAAA\
+        BAAAAHdhaXQAAAAAyv///wAAAAAQABQACAAGAAcADAAAABAAEAAAAAAAAQMQAAAAGAAAAAQAAAAAAAAAAQAAAHgABgAIAAYA\
+        BgAAAAAAAgA=";
 
     #[test]
     fn a_duration_is_known_by_its_schema() {

@@ -9,6 +9,7 @@ mod browser;
 mod cluster;
 mod command;
 mod fixtures;
+mod fuzz;
 mod python;
 mod readme;
 mod test;
@@ -27,6 +28,9 @@ usage: cargo xtask TASK
                   missing), a disk that fills (needs root), the Python package's
   python          the Python package alone: installed into an environment of its own, lints, tests
   bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
+  fuzz [--minutes N] [--seed N] [--inputs N]
+                  mutated files, formulas, quantities and requests, none of which may panic; findings go to
+                  fuzz/corpus
   fixtures        write the test fixtures that need Python again
   pictures        write the README's pictures of report and explorer again (needs Chromium)";
 
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
         ["cluster"] => cluster::test(false),
         ["python"] => python::test(),
         ["bench"] => bench::run(),
+        ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["fixtures"] => fixtures::run(),
         ["pictures"] => browser::pictures(),
         ["help" | "--help" | "-h"] => {

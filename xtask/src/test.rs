@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change is accepted.
 
 use crate::command::{TESTS, cargo, run as run_command, text};
-use crate::{browser, cluster, python, readme};
+use crate::{browser, cluster, fuzz, python, readme};
 use std::process::Command;
 use std::time::Instant;
 
@@ -21,6 +21,7 @@ pub(crate) fn run(scope: Scope) -> Result<(), String> {
         println!("xtask: {name}: {}", text(&command));
         step(&mut steps, name, || run_command(&mut command))?;
     }
+    step(&mut steps, "a short run of the fuzzer", || fuzz::fuzz(&[]))?;
     if !quick {
         step(&mut steps, "the Python package", python::test)?;
         step(&mut steps, "report and explorer in a browser", browser::test)?;

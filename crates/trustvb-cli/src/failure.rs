@@ -1,4 +1,5 @@
-//! Why a command failed, in words, with its exit code: 1 the run failed, 2 the command line is wrong.
+//! Why a command failed, in words, with its exit code: 1 the run failed, 2 the command line is wrong, 130
+//! somebody interrupted it.
 
 use std::fmt;
 use std::io;
@@ -12,6 +13,8 @@ pub(crate) enum Failure {
     Run(String),
     /// Output could not be written.
     Output(io::Error),
+    /// Ctrl-C.
+    Interrupted,
 }
 
 impl Failure {
@@ -23,6 +26,7 @@ impl Failure {
         match self {
             Failure::Usage(_) => 2,
             Failure::Run(_) | Failure::Output(_) => 1,
+            Failure::Interrupted => 130,
         }
     }
 
@@ -36,6 +40,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(text) | Failure::Run(text) => f.write_str(text),
+            Failure::Interrupted => f.write_str(&crate::progress::interrupted()),
             Failure::Output(error) => write!(f, "the output cannot be written: {error}"),
         }
     }
@@ -58,12 +63,28 @@ macro_rules! run_failures {
     };
 }
 
+impl From<trustvb::table::BuildError> for Failure {
+    fn from(error: trustvb::table::BuildError) -> Failure {
+        match error {
+            trustvb::table::BuildError::Cancelled => Failure::Interrupted,
+            other => Failure::run(other),
+        }
+    }
+}
+
+impl From<trustvb::calibrate::CalibrateError> for Failure {
+    fn from(error: trustvb::calibrate::CalibrateError) -> Failure {
+        match error {
+            trustvb::calibrate::CalibrateError::Cancelled => Failure::Interrupted,
+            other => Failure::run(other),
+        }
+    }
+}
+
 run_failures!(
     trustvb::data::DataError,
     trustvb::model::ModelError,
     trustvb::table::TableError,
-    trustvb::table::BuildError,
-    trustvb::calibrate::CalibrateError,
     trustvb::resample::ResampleError,
     trustvb::study::StudyError
 );

@@ -3,6 +3,7 @@
 use crate::args::{AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, UpdateName};
 use crate::failure::Failure;
 use crate::progress;
+use crate::say::say;
 use serde::de::DeserializeOwned;
 use std::io::Read;
 use std::path::Path;
@@ -19,7 +20,7 @@ use trustvb::model::{
 };
 use trustvb::posterior::Layout;
 use trustvb::resample::{GivenResamples, Resamples, Subsets};
-use trustvb::table::{Plan, PlanError, Settings, TABLE_TOLERANCE};
+use trustvb::table::{Plan, PlanError, Settings, TABLE_TOLERANCE, TvbTable};
 
 /// Data with the model for them.
 pub(crate) struct Problem {
@@ -116,7 +117,7 @@ pub(crate) fn problem(
         other => other.into(),
     })?;
     if dropped > 0 && !quiet {
-        eprintln!("trustvb: left out {dropped} rows with missing or infinite values");
+        say(format_args!("left out {dropped} rows with missing or infinite values"));
     }
     Ok(Problem { spec, data, model, source, dropped })
 }
@@ -251,6 +252,16 @@ pub(crate) fn start(args: &IterationArgs, problem: &Problem) -> Result<Start, Fa
         )));
     }
     Ok(Start::Centres(centres.concat()))
+}
+
+/// A table that was kept, with a remark if nobody can say whether it is as it was written.
+pub(crate) fn table(path: &Path, quiet: bool) -> Result<TvbTable, Failure> {
+    let table = trustvb::table::open(&place(path)?)?;
+    if !quiet && !table.is_checked() {
+        let name = path.display().to_string();
+        say(crate::commands::table::unchecked(&name, table.manifest().schema));
+    }
+    Ok(table)
 }
 
 /// A table's folder, or its address in an object store.

@@ -8,6 +8,7 @@ mod failure;
 mod input;
 mod output;
 mod progress;
+mod say;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -16,12 +17,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     quiet_decoder_panics();
+    progress::listen();
     let arguments = Arguments::parse();
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("trustvb: {failure}");
+            say::say(&failure);
             ExitCode::from(failure.exit_code())
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::args::{Format, OutputArgs};
 use crate::failure::Failure;
+use crate::say::{on_one_line, printable};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::Value;
 use std::fs;
@@ -77,7 +78,7 @@ pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, right_from: usize) 
     table.load_style(presets::NOTHING);
     table.set_header(header.iter().copied());
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| on_one_line(cell)));
     }
     for (i, column) in table.column_iter_mut().enumerate() {
         if i >= right_from {
@@ -101,7 +102,7 @@ pub(crate) fn answers(
     heading: &str,
 ) -> String {
     match format {
-        Format::Table => answers_table(answers, heading),
+        Format::Table => printable(&answers_table(answers, heading)),
         Format::Json => json_text(&answers_json(table, answers)),
         Format::Csv => answers_csv(answers),
     }

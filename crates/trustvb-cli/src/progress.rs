@@ -1,8 +1,10 @@
 //! Progress on standard error: a bar with the time left, silent when piped or told to be quiet.
 
+use crate::say::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -59,13 +61,61 @@ fn style(template: &str) -> ProgressStyle {
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// A flag that Ctrl-C sets; a second Ctrl-C ends the process at once.
+/// What an interrupted command has kept, in words.
+static KEPT: Mutex<Option<String>> = Mutex::new(None);
+
+/// What Ctrl-C does instead, for a command that ends by it.
+static INSTEAD: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// How long work may take to end by itself after Ctrl-C. Then the process ends: every file is written whole or not
+/// at all, so nothing is lost but what was not done.
+const GRACE: Duration = Duration::from_millis(600);
+
+/// A flag that Ctrl-C sets.
 pub(crate) fn interruption() -> &'static AtomicBool {
-    // A handler may already be there, or not be possible: the default, ending at once, is fine too.
+    &INTERRUPTED
+}
+
+/// Hears Ctrl-C from now on: the first asks work to end, and ends the process when it has not; a second ends
+/// it at once.
+pub(crate) fn listen() {
+    // A handler may not be possible: the default, ending at once, is fine too.
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
+        if let Some(instead) = take(&INSTEAD) {
+            return instead();
+        }
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            trustvb::data::abandon_files();
+            say(interrupted());
+            std::process::exit(130);
+        });
     });
-    &INTERRUPTED
+}
+
+/// Lets Ctrl-C do something else than end the process.
+pub(crate) fn on_interruption(instead: impl FnOnce() + Send + 'static) {
+    if let Ok(mut slot) = INSTEAD.lock() {
+        *slot = Some(Box::new(instead));
+    }
+}
+
+/// Tells what an interruption from now on leaves behind.
+pub(crate) fn keeps(what: impl Into<String>) {
+    if let Ok(mut kept) = KEPT.lock() {
+        *kept = Some(what.into());
+    }
+}
+
+/// What to say after an interruption.
+pub(crate) fn interrupted() -> String {
+    let kept = KEPT.lock().ok().and_then(|kept| kept.clone());
+    format!("interrupted; {}", kept.as_deref().unwrap_or("nothing was written"))
+}
+
+fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
+    slot.lock().ok().and_then(|mut slot| slot.take())
 }

@@ -25,15 +25,20 @@ fn tables_are_compared_bit_by_bit() {
         let text = scratch.ok(&["table", "diff", "a.tvb", other]).stdout;
         assert!(text.starts_with("identical: 6 parts with 1104 fits"), "{text}");
     }
-    // One bit of one number.
+    // A part of another table is no part of this one.
     let part = scratch.path("b.tvb/parts/full-00001.parquet");
     build(&scratch, "other.tvb", &["--seed", "2"]);
     std::fs::copy(scratch.path("other.tvb/parts/full-00001.parquet"), &part).unwrap();
+    let failed = scratch.run(&["table", "diff", "a.tvb", "b.tvb"]);
+    assert_eq!(failed.code, Some(1));
+    let text = failed.stderr;
+    assert!(text.contains("b.tvb/parts/full-00001.parquet is damaged: it belongs to"), "{text}");
+    build(&scratch, "b.tvb", &[]);
     std::fs::remove_file(scratch.path("b.tvb/parts/split-00000.parquet")).unwrap();
     let failed = scratch.run(&["table", "diff", "a.tvb", "b.tvb"]);
     assert_eq!(failed.code, Some(1));
     let text = failed.stdout;
-    assert!(text.contains("parts/full-00001.parquet differs: replicate 20, ω 1"), "{text}");
+    assert!(text.contains("5 parts with"), "{text}");
     assert!(text.contains("only in the first table: parts/split-00000.parquet"), "{text}");
     let json = scratch.run(&["table", "diff", "a.tvb", "other.tvb", "--format", "json"]);
     assert_eq!(json.code, Some(1));

@@ -178,7 +178,7 @@ fn an_interrupted_build_says_how_to_go_on() {
         .expect("kill is there");
     assert!(killed.success());
     let run = finish(builder);
-    assert_eq!(run.code, Some(1));
+    assert_eq!(run.code, Some(130));
     insta::assert_snapshot!(run.stderr, @"trustvb: interrupted; what is done is in stopped.tvb, and the same command goes on from there");
     let entries = fs::read_dir(scratch.path("stopped.tvb/parts")).expect("parts are there");
     let left: Vec<String> = entries

@@ -17,6 +17,17 @@ fn with_table() -> Scratch {
 }
 
 #[test]
+fn connections_that_send_nothing_keep_nobody_out() {
+    let scratch = with_table();
+    let server = Server::start(&scratch, &["faithful.tvb"]);
+    let silent: Vec<_> = (0..150)
+        .map(|_| std::net::TcpStream::connect(server.address()).expect("a connection"))
+        .collect();
+    assert_eq!(server.request("GET /api/tables", &[], "").0, 200);
+    drop(silent);
+}
+
+#[test]
 fn answers_are_those_of_the_command_in_any_order_of_levels() {
     let scratch = with_table();
     let server = Server::start(&scratch, &["faithful.tvb"]);

@@ -143,13 +143,9 @@ fn an_interrupted_study_says_how_to_go_on() {
         .expect("kill is there");
     assert!(killed.success());
     let run = finish(running);
-    assert_eq!(run.code, Some(1));
-    let words = "they are in stopped.study, and the same command goes on from there";
-    assert!(
-        run.stderr.contains("interrupted with ") && run.stderr.contains(words),
-        "{}",
-        run.stderr
-    );
+    assert_eq!(run.code, Some(130));
+    let words = "in stopped.study, and the same command goes on from there";
+    assert!(run.stderr.contains("interrupted; ") && run.stderr.contains(words), "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1);
 }
 

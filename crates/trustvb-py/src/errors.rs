@@ -18,7 +18,7 @@ create_exception!(
 );
 
 /// The library advises in the words of the command line; these are Python's for the same.
-const WORDS: [(&str, &str); 18] = [
+const WORDS: [(&str, &str); 22] = [
     (" (with --columns, or in the formula)", ""),
     (", or choose others with --columns", ""),
     (" with --columns", ""),
@@ -32,6 +32,10 @@ const WORDS: [(&str, &str); 18] = [
     ("--omega-min", "omega_min"),
     ("--fresh-splits", "fresh_splits"),
     ("--resamples", "resamples"),
+    ("--method vb,anchored,analytic", "method=(\"vb\", \"anchored\", \"analytic\")"),
+    ("--subsets", "subsets"),
+    ("--grid", "grid"),
+    ("(-B)", "(bootstraps)"),
     ("use -B 500 or more", "use bootstraps=500 or more"),
     ("build the table without --without-data", "build the table with its data"),
     ("with this method in --method", "with this method among `method`"),
@@ -110,13 +114,7 @@ impl IntoException for TableError {
 impl IntoException for StudyError {
     fn into_exception(self) -> PyErr {
         match self {
-            StudyError::NotAStudy { .. }
-            | StudyError::Foreign { .. }
-            | StudyError::Newer { .. }
-            | StudyError::Different { .. }
-            | StudyError::Damaged { .. }
-            | StudyError::Limit(_)
-            | StudyError::Io { .. } => run_error(self),
+            StudyError::Store(_) | StudyError::Limit(_) | StudyError::Io { .. } => run_error(self),
             _ => value_error(self),
         }
     }

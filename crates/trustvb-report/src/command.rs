@@ -198,6 +198,9 @@ impl Builder {
             self.words(&["--omega-min", &manifest.omega_min.to_string()]);
         }
         self.words(&["-B", &manifest.bootstraps.to_string()]);
+        if let Some(subsets) = manifest.subsets {
+            self.words(&["--subsets", &subsets.count.to_string()]);
+        }
         if manifest.fresh_splits {
             self.words(&["--fresh-splits"]);
         }

@@ -67,6 +67,7 @@ mod hash;
 pub mod linalg;
 #[cfg(feature = "parquet")]
 pub mod location;
+pub mod memory;
 pub mod model;
 pub mod posterior;
 pub mod predict;
@@ -77,6 +78,8 @@ pub mod roofline;
 #[allow(unsafe_code)]
 mod simd;
 pub mod special;
+#[cfg(feature = "parquet")]
+mod store;
 pub mod study;
 pub mod table;
 

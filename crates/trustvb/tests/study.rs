@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use trustvb::study::{Labels, Outcome, Results, Study, StudyError, merge, overall, run, summarise};
-use trustvb::table::{Shard, Watch};
+use trustvb::table::{Shard, StoreError, Watch};
 
 fn study(text: &str) -> Study {
     Study::parse(text, "test").unwrap()
@@ -57,7 +57,9 @@ fn a_folder_belongs_to_one_study() {
     run_in(&folder, &study);
     study.seed = 2;
     let error = run(&folder, &study, Shard::default(), &Watch::silent()).unwrap_err();
-    let StudyError::Different { field, theirs, ours, .. } = &error else { panic!("{error}") };
+    let StudyError::Store(StoreError::Different { field, theirs, ours, .. }) = &error else {
+        panic!("{error}")
+    };
     assert_eq!((field.as_str(), theirs.as_str(), ours.as_str()), ("study.seed", "1", "2"));
 }
 

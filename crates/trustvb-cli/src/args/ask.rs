@@ -1,6 +1,6 @@
 //! The commands that ask a table: `trustvb calibrate`, `interval`, `report` and `explore`.
 
-use super::value::{level, positive};
+use super::value::{draws, level};
 use super::{GridArgs, IterationArgs, ModelArgs, OutputArgs};
 use clap::Args;
 use std::net::IpAddr;
@@ -40,7 +40,7 @@ pub(crate) struct AskArgs {
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) method: Vec<String>,
     /// Draws behind each law that has no exact form
-    #[arg(long, default_value_t = 500, value_name = "N", value_parser = positive)]
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = draws)]
     pub(crate) draws: usize,
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long)]
     pub(crate) token: bool,
     /// Draws behind each law that has no exact form
-    #[arg(long, default_value_t = 500, value_name = "N", value_parser = positive)]
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = draws)]
     pub(crate) draws: usize,
     /// No remarks on standard error
     #[arg(short, long)]

@@ -25,8 +25,8 @@ pub(crate) use study::{
     HalfName, LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs,
 };
 pub(crate) use table::{
-    BuildArgs, DiffArgs, InfoArgs, MergeArgs, PlanArgs, TableArgs, TableCommand, TableContentArgs,
-    WantedTableArgs,
+    BuildArgs, CheckArgs, DiffArgs, InfoArgs, MergeArgs, PlanArgs, TableArgs, TableCommand,
+    TableContentArgs, WantedTableArgs,
 };
 
 use clap::{Parser, Subcommand};

@@ -1,4 +1,4 @@
-//! `trustvb table build | info | merge | plan | diff`.
+//! `trustvb table build | info | check | merge | plan | diff`.
 
 use super::value::{minutes, positive};
 use super::{GridArgs, IterationArgs, ModelArgs, OutputArgs};
@@ -15,6 +15,11 @@ const INFO_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100
   trustvb table info faithful.tvb
   trustvb table info faithful.tvb --complete";
+
+const CHECK_EXAMPLES: &str = "Examples:
+  trustvb table build -o faithful.tvb --grid 50 -B 100
+  trustvb table check faithful.tvb
+  trustvb table check faithful.tvb --complete";
 
 const MERGE_EXAMPLES: &str = "Examples:
   trustvb table build -o first.tvb --grid 50 -B 100 --shard 1/2
@@ -44,6 +49,9 @@ pub(crate) enum TableCommand {
     /// What a table holds, what is missing, and how the fits went
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArgs),
+    /// Read every file of a table and say what is wrong with any; fails if something is
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
     /// Put shards of the same table together
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
@@ -101,6 +109,17 @@ pub(crate) struct InfoArgs {
     /// The table's folder
     pub(crate) table: PathBuf,
     /// Fail, and say what is missing, unless every part is there and can be read
+    #[arg(long)]
+    pub(crate) complete: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The table's folder, or its address in an object store
+    pub(crate) table: PathBuf,
+    /// Fail also when parts are missing
     #[arg(long)]
     pub(crate) complete: bool,
     #[command(flatten)]

@@ -15,6 +15,17 @@ pub(crate) fn bootstraps(text: &str) -> Result<u32, String> {
     u32::try_from(positive(text)?).map_err(|_| format!("`{text}` is more than {}", u32::MAX))
 }
 
+/// A number of draws: each law holds ten times as many for the final interval.
+pub(crate) fn draws(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1_000_000;
+    match positive(text)? {
+        n if n > MOST => {
+            Err(format!("`{text}` is more than {MOST}, which is more than any law needs"))
+        }
+        n => Ok(n),
+    }
+}
+
 pub(crate) fn minutes(text: &str) -> Result<f64, String> {
     within(text, "a time in minutes: greater than 0", |x| x > 0.0 && x.is_finite())
 }

@@ -23,6 +23,9 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     if let Some(place) = &place {
         claim(place, &settings, problem.model.as_ref(), &problem.data, true)?;
     }
+    let kept =
+        place.as_ref().map_or("nothing is kept".to_owned(), |p| format!("no fit is in {p} yet"));
+    progress::keeps(format!("{kept}; `trustvb table build` keeps what is done and can be resumed"));
     let bar = progress::bar("fitting resamples", quiet);
     let watch = Watch {
         cancel: progress::interruption(),
@@ -32,13 +35,12 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let table = build(settings, problem.model.as_ref(), problem.data, &resamples, &Cpu, &watch);
     bar.finish_and_clear();
     let table = table.map_err(|error| match error {
-        BuildError::Cancelled => Failure::Run(
-            "interrupted; `trustvb table build` keeps what is done and can be resumed".to_owned(),
-        ),
+        BuildError::Cancelled => Failure::Interrupted,
         other => other.into(),
     })?;
     if let Some(place) = &place {
         save(&table, place)?;
+        progress::keeps(format!("the table is in {place}, and `trustvb interval` asks it"));
     }
     let asked = Asked {
         table: &table,

@@ -2,16 +2,16 @@
 
 use crate::args::ExploreArgs;
 use crate::failure::Failure;
-use crate::input;
+use crate::say::say;
+use crate::{input, progress};
 use std::io::Write;
 use std::process::{Command, Stdio};
-use trustvb::table::open;
 use trustvb_report::explore::{ExploreError, ExploreOptions, Explorer};
 
 pub(crate) fn run(args: &ExploreArgs) -> Result<(), Failure> {
     let mut tables = Vec::new();
     for path in &args.tables {
-        tables.push((path.display().to_string(), open(&input::place(path)?)?));
+        tables.push((path.display().to_string(), input::table(path, args.quiet)?));
     }
     let options = ExploreOptions {
         bind: args.bind,
@@ -25,21 +25,19 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<(), Failure> {
     })?;
     let url = explorer.url();
     let (stop, stopped) = tokio::sync::oneshot::channel();
-    let mut stop = Some(stop);
-    // A handler that cannot be set leaves the default, which ends the process: fine too.
-    let _ = ctrlc::set_handler(move || match stop.take() {
-        Some(stop) => drop(stop.send(())),
-        None => std::process::exit(130),
+    // Ctrl-C is how a server ends.
+    progress::on_interruption(move || {
+        let _ = stop.send(());
     });
     let mut out = std::io::stdout().lock();
     writeln!(out, "{url}")?;
     out.flush()?;
     drop(out);
     if !args.quiet {
-        eprintln!("trustvb: serving until Ctrl-C");
+        say("serving until Ctrl-C");
     }
     if !args.no_browser && !open_browser(&url) && !args.quiet {
-        eprintln!("trustvb: no browser could be started; open the address above yourself");
+        say("no browser could be started; open the address above yourself");
     }
     let stop = async move {
         let _ = stopped.await;

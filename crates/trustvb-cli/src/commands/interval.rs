@@ -5,15 +5,15 @@ use crate::failure::Failure;
 use crate::output::{answers, check, write};
 use crate::{input, progress};
 use std::path::Path;
-use trustvb::calibrate::{Answer, Calibrator, Method};
+use trustvb::calibrate::{Answer, Calibrator, Memory, Method};
 use trustvb::functional::Functional;
 use trustvb::resample::Design;
-use trustvb::table::{TvbTable, open};
+use trustvb::table::TvbTable;
 use trustvb_report::answers::{n_fits, usual_methods};
 use trustvb_report::picture::Quantity;
 
 pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
-    let table = open(&input::place(&args.table)?)?;
+    let table = input::table(&args.table, args.output.quiet)?;
     let functionals = input::functionals(&args.functionals, table.layout())?;
     check(&args.output)?;
     super::plot::check(args.question.plot.as_deref())?;
@@ -76,7 +76,13 @@ pub(crate) fn answer<'a>(asked: &Asked<'a>) -> Result<Vec<Quantity<'a>>, Failure
     bar.set_length(parts.len() as u64);
     let mut quantities = Vec::new();
     for part in parts {
-        let answers = calibrator.answer(part, asked.methods, &levels)?;
+        let answers = calibrator.answer_with(
+            part,
+            asked.methods,
+            &levels,
+            &Memory::default(),
+            progress::interruption(),
+        )?;
         quantities.push(Quantity { part, answers });
         bar.inc(1);
     }

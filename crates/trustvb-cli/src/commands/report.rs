@@ -3,14 +3,14 @@
 use super::interval::{Asked, answer};
 use crate::args::ReportArgs;
 use crate::failure::Failure;
+use crate::say::say;
 use crate::{input, output};
-use trustvb::table::open;
 use trustvb_report::answers::usual_methods;
 use trustvb_report::html::Report;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     output::check_path("-o", &args.output)?;
-    let table = open(&input::place(&args.table)?)?;
+    let table = input::table(&args.table, args.quiet)?;
     let functionals = input::functionals(&args.functionals, table.layout())?;
     let methods = input::methods(&args.question.method, &usual_methods(&table))?;
     let folder = args.table.display().to_string();
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     };
     output::write_text(&args.output, &report.render())?;
     if !args.quiet {
-        eprintln!("trustvb: wrote {}", args.output.display());
+        say(format_args!("wrote {}", args.output.display()));
     }
     Ok(())
 }

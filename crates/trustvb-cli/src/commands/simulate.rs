@@ -134,6 +134,11 @@ fn write(simulation: &Simulation, seed: u64, args: &DrawArgs) -> Result<(), Fail
     if let Some(path) = &args.output {
         check_path("-o", path)?;
     }
+    // As drawn, as a table, and as it is written.
+    simulation.check_memory(3).map_err(|error| match error {
+        StudyError::Setting { setting, what } => Failure::Usage(format!("--{setting}: {what}")),
+        other => other.into(),
+    })?;
     let data = simulation.draw(seed, args.replication)?;
     let table = table(&data)?;
     let Some(path) = &args.output else {

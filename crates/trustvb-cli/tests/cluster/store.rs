@@ -2,8 +2,11 @@
 
 use super::common::{self, Run, Scratch};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A server that keeps buckets in memory, stopped when it is dropped.
 struct Store {
@@ -54,6 +57,10 @@ impl Store {
     }
 
     fn run(&self, scratch: &Scratch, args: &[&str]) -> Run {
+        common::output(self.command(scratch, args))
+    }
+
+    fn command(&self, scratch: &Scratch, args: &[&str]) -> Command {
         let mut command = scratch.command(args);
         command
             .env("AWS_ENDPOINT", format!("http://{}", self.address))
@@ -61,7 +68,7 @@ impl Store {
             .env("AWS_REGION", "us-east-1")
             .env("AWS_ACCESS_KEY_ID", "test")
             .env("AWS_SECRET_ACCESS_KEY", "test");
-        common::output(command)
+        command
     }
 
     fn ok(&self, scratch: &Scratch, args: &[&str]) -> String {
@@ -131,4 +138,98 @@ fn a_table_lives_in_an_object_store() {
     let other = store.run(&scratch, &other);
     assert_eq!(other.code, Some(1));
     assert!(other.stderr.contains("made with other settings"), "{}", other.stderr);
+}
+
+/// A way to a server that can be closed, as when the server dies, and opened again.
+struct Way {
+    address: String,
+    open: Arc<AtomicBool>,
+}
+
+impl Way {
+    fn to(server: &str) -> Way {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let open = Arc::new(AtomicBool::new(true));
+        let (server, is_open) = (server.to_owned(), open.clone());
+        std::thread::spawn(move || {
+            for client in listener.incoming().filter_map(Result::ok) {
+                // A closed way hangs up at once; whatever was sent is lost.
+                if !is_open.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let Ok(there) = TcpStream::connect(&server) else { continue };
+                for (mut from, mut to) in [
+                    (client.try_clone().expect("a socket"), there.try_clone().expect("a socket")),
+                    (there, client),
+                ] {
+                    std::thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(Shutdown::Both);
+                    });
+                }
+            }
+        });
+        Way { address, open }
+    }
+}
+
+#[test]
+#[ignore = "needs an S3-compatible server: `cargo xtask cluster` installs and runs it"]
+fn a_store_that_dies_and_comes_back_is_waited_for() {
+    const AWAY: Duration = Duration::from_secs(15);
+    let scratch = Scratch::new();
+    let mut store = Store::start();
+    let way = Way::to(&store.address);
+    store.address.clone_from(&way.address);
+    let table = "s3://bucket/far.tvb";
+    let build =
+        ["table", "build", "-o", table, "--grid", "60", "-B", "200", "-q", "--threads", "1"];
+    let child =
+        store.command(&scratch, &build).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let child = child.expect("trustvb starts");
+    std::thread::sleep(Duration::from_millis(300));
+    way.open.store(false, Ordering::Relaxed);
+    std::thread::sleep(AWAY);
+    way.open.store(true, Ordering::Relaxed);
+    let run = common::finish(child);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    store.ok(&scratch, &["table", "check", table, "--complete"]);
+    println!("a store that was away for {AWAY:?}: waited for, and the table is sound");
+}
+
+#[test]
+#[ignore = "needs an S3-compatible server: `cargo xtask cluster` installs and runs it"]
+fn of_two_builders_in_a_store_one_is_told() {
+    let (scratch, store) = (Scratch::new(), Store::start());
+    for round in 0..5 {
+        let table = format!("s3://bucket/race{round}.tvb");
+        let start = |seed| {
+            let args =
+                ["table", "build", "-o", &table, "--grid", "10", "-B", "40", "-q", "--seed", seed];
+            let mut command = store.command(&scratch, &args);
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("trustvb starts")
+        };
+        let both = [start("1"), start("2")].map(common::finish);
+        let codes: Vec<_> = both.iter().map(|run| run.code).collect();
+        assert!(codes.contains(&Some(0)) && codes.contains(&Some(1)), "{both:?}");
+        store.ok(&scratch, &["table", "check", &table, "--complete"]);
+    }
+    println!("5 races in a store: one winner each");
+}
+
+#[test]
+#[ignore = "needs an S3-compatible server: `cargo xtask cluster` installs and runs it"]
+fn what_waiting_does_not_mend_is_said_at_once() {
+    let (scratch, store) = (Scratch::new(), Store::start());
+    let build = |place| ["table", "build", "-o", place, "--grid", "3", "-B", "20", "-q"];
+    let run = store.run(&scratch, &build("s3://nowhere/a.tvb"));
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("no such bucket"), "{}", run.stderr);
+    assert!(!run.stderr.contains("goes on from there"), "{}", run.stderr);
+    let mut command = store.command(&scratch, &build("s3://bucket/a.tvb"));
+    command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    let run = common::output(command);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("no keys were found"), "{}", run.stderr);
 }

@@ -18,6 +18,12 @@ pub(super) const BODY: usize = 256 * 1024;
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Evaluations at the same time; each uses all cores where it can.
 pub(super) const AT_ONCE: usize = 2;
+/// Connections at the same time; the usual limit of descriptors is at least twice as many.
+pub(super) const CONNECTIONS: usize = 100;
+/// How long the header of a request may take.
+pub(super) const HEADER: Duration = Duration::from_secs(5);
+/// How long a connection may be silent otherwise: longer than any evaluation.
+pub(super) const IDLE: Duration = Duration::from_secs(90);
 /// Functionals whose evidence is kept.
 pub(super) const KEPT: usize = 200;
 /// Memory for them.

@@ -8,10 +8,12 @@
 mod api;
 mod guard;
 mod limits;
+mod listen;
 mod page;
 mod session;
 
 use guard::Guard;
+use listen::Bounded;
 use session::Session;
 use std::future::Future;
 use std::io;
@@ -109,7 +111,7 @@ impl Explorer {
             .build()
             .map_err(system)?;
         let served = runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let listener = Bounded::new(tokio::net::TcpListener::from_std(self.listener)?);
             let guard = Arc::new(Guard::new(self.address, self.token));
             let app = api::routes(self.session, guard);
             tokio::select! {

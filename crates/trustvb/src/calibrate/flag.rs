@@ -1,7 +1,7 @@
 //! What to know before trusting an interval, as a name for programs and a sentence for people.
 
 use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
-use crate::fit::{StatusCode, match_components};
+use crate::fit::{StatusCode, is_emptied, match_components};
 use crate::posterior::Posterior;
 use crate::resample::Design;
 use crate::special::gamma::trigamma;
@@ -177,9 +177,11 @@ impl Flag {
                  again to complete it"
             ),
             Flag::FullFitFailed => "the full-data fit at this ω failed".to_owned(),
-            Flag::Undefined => "it has no value at the posterior mean (as the log of a negative \
-                                number has none), so no interval can be checked"
-                .to_owned(),
+            Flag::Undefined => {
+                "it has no finite value at the posterior mean or at a limit (as the log of a \
+                                negative number has none), so no interval can be checked"
+                    .to_owned()
+            }
             Flag::NoEvidence => "the fits of the resamples failed, so there is no evidence and no \
                                  interval: there are too few units"
                 .to_owned(),
@@ -299,6 +301,10 @@ pub(super) fn from_resamples(
 
 /// Remarks on what the full data alone show.
 pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
+    if answer.lower.is_infinite() || answer.upper.is_infinite() {
+        answer.flags.push(Flag::Undefined);
+        return;
+    }
     if answer.estimate < answer.lower || answer.estimate > answer.upper {
         answer.flags.push(Flag::EstimateOutside);
     } else {
@@ -322,8 +328,10 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     let omega = table.omegas()[0];
     let k = alpha.len() as f64;
     let alpha0 = (alpha.iter().sum::<f64>() - omega * table.manifest().n_units as f64) / k;
-    let emptied: Vec<usize> =
-        (0..alpha.len()).filter(|&k| alpha[k] - alpha0 < omega).map(|k| k + 1).collect();
+    let emptied: Vec<usize> = (0..alpha.len())
+        .filter(|&k| is_emptied((alpha[k] - alpha0) / omega))
+        .map(|k| k + 1)
+        .collect();
     if !emptied.is_empty() {
         answer.flags.push(Flag::EmptiedComponents(emptied));
     }

@@ -340,7 +340,7 @@ impl<'a> Calibrator<'a> {
         }
         let question = Question::new(self, part, memory, cancel)?;
         let mut answers = Vec::new();
-        if question.estimate.is_nan() {
+        if !question.estimate.is_finite() {
             for &method in methods {
                 answers.extend(
                     levels.iter().map(|&level| question.no_answer(method, level, Flag::Undefined)),

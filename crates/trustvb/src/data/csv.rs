@@ -12,6 +12,7 @@ use super::lines::UnixLines;
 use super::missing::{BadCell, MissingCells, RowUnit};
 use super::read::ReadOptions;
 use super::select::{Choice, select};
+use crate::memory;
 
 /// As much of the first line as is looked at to find the separator.
 const HEAD_LIMIT: usize = 1 << 20;
@@ -39,6 +40,12 @@ pub(super) fn read_csv_sized(
     total_bytes: u64,
 ) -> Result<Frame, DataError> {
     let mut rows = CsvRows::open(reader, name, options, total_bytes)?;
+    // A double is eight bytes and takes at most some 26 in a file, of the columns that are wanted.
+    let wanted = rows.table.choices.len() as f64 / rows.header.len().max(1) as f64;
+    let (bytes, remedy) =
+        (total_bytes as f64 * wanted * 8.0 / 26.0, "choose columns with --columns");
+    memory::check("its numbers", bytes, remedy)
+        .map_err(|error| DataError::Memory { file: name.to_owned(), error })?;
     let frame = rows.piece(usize::MAX)?;
     let (n_read, n_columns) = (rows.table.n_read, rows.header.len());
     check_size(name, n_read, rows.table.choices.len())?;
@@ -287,7 +294,8 @@ fn parse_number(text: &str) -> Cell {
 
 /// Ways of writing "no number" that statistics packages use.
 fn is_missing(text: &str) -> bool {
-    const MARKS: [&str; 8] = ["", "NA", "N/A", "#N/A", "NaN", "null", "none", "."];
+    const MARKS: [&str; 11] =
+        ["", "NA", "N/A", "#N/A", "NaN", "null", "none", ".", "-", "?", "\\N"];
     MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(text))
 }
 

@@ -47,6 +47,7 @@ fn files_that_are_refused() {
         ("x,y\n1,\"1,234,567\"\n", &["thousands"]),
         ("x y\n1 2\n", &["column `x y`", "not by blanks"]),
         ("x,y\n1,NA\n", &["1 cell is missing", "1 row", "line 2, column `y`: `NA`"]),
+        ("x\n1\n-\n?\n\\N\n", &["3 cells are missing", "line 3, column `x`: `-`"]),
         (
             "x,y\nnan,1\n,2\n1e400,-inf\n4,null\n5,.\n6,7\n8,N/A\n",
             &[

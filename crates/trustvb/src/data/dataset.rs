@@ -125,6 +125,9 @@ impl Dataset {
         if !constant.is_empty() {
             return Err(DataError::Constant { file: file(), columns: constant, n_rows });
         }
+        for (name, column) in self.names.iter().zip(&self.columns) {
+            check_scale(&self.source, name, range(column))?;
+        }
         let columns: Vec<&[f64]> = self.columns.iter().map(Vec::as_slice).collect();
         match find_relation(&columns, true) {
             Some(relation) => Err(DataError::Collinear {
@@ -136,6 +139,30 @@ impl Dataset {
             None => Ok(()),
         }
     }
+}
+
+/// The least spread and the largest size that a column may have: squares of squares, which laws of variances need,
+/// then stay within the range of a double.
+pub(super) const SMALLEST: f64 = 1e-70;
+pub(super) const LARGEST: f64 = 1e70;
+
+/// Refuses a column that goes from `least` to `largest` if its squares would lose digits. One that does not change is
+/// not refused for its spread.
+pub(super) fn check_scale(file: &str, column: &str, range: [f64; 2]) -> Result<(), DataError> {
+    let [least, largest] = range;
+    let (spread, size) = (largest - least, least.abs().max(largest.abs()));
+    match size <= LARGEST && (spread == 0.0 || spread >= SMALLEST) {
+        true => Ok(()),
+        false => {
+            let (file, column) = (file.to_owned(), column.to_owned());
+            Err(DataError::Scale { file, column, least, largest })
+        }
+    }
+}
+
+/// Least and largest of some values.
+pub(super) fn range(values: &[f64]) -> [f64; 2] {
+    values.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], &x| [a.min(x), b.max(x)])
 }
 
 pub(super) fn is_constant(values: &[f64]) -> bool {
@@ -276,6 +303,23 @@ mod tests {
             for fragment in fragments {
                 assert!(message.contains(fragment), "{fragment:?} not in {message:?}");
             }
+        }
+    }
+
+    #[test]
+    fn columns_whose_squares_leave_the_range_of_a_double_are_refused() {
+        let wave =
+            |size: f64| -> Vec<f64> { (0..9).map(|i| (f64::from(i) * 0.7).sin() * size).collect() };
+        for size in [1e-60, 1.0, 1e69] {
+            named(&["b"], &[&wave(size)]).unwrap().check_for_mixture(2).unwrap();
+        }
+        for size in [1e-162, 1e-80, 1e80, 1e154, 1e300] {
+            let data = named(&["b"], &[&wave(size)]).unwrap();
+            let message = data.check_for_mixture(2).unwrap_err().to_string();
+            assert!(
+                message.contains("column `b` goes from") && message.contains("change its units"),
+                "{message}"
+            );
         }
     }
 

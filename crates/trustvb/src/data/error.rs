@@ -4,8 +4,10 @@ use std::io;
 
 use thiserror::Error;
 
+use super::dataset::{LARGEST, SMALLEST};
 use super::missing::{MissingCells, RowUnit};
 use super::wording::{caret, count, quoted_list, shorten};
+use crate::memory::TooLarge;
 
 /// What is wrong with a file, a formula or a data set.
 #[derive(Debug, Error)]
@@ -398,6 +400,53 @@ pub enum DataError {
         /// Its largest value in size.
         value: f64,
     },
+    /// Values so large or so close together that arithmetic on their squares loses digits.
+    #[error(
+        "{file}: column `{column}` goes from {least:e} to {largest:e}; squares of such numbers leave the range of a \
+         double, so change its units: sizes and spread must be between {SMALLEST:e} and {LARGEST:e}"
+    )]
+    Scale {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// Its least value.
+        least: f64,
+        /// Its largest value.
+        largest: f64,
+    },
+    /// A whole number that a double would round.
+    #[error(
+        "{file}: column `{column}` holds {value}, which a double cannot hold exactly; divide it by a \
+         power of two, or store it as double if it may be rounded, or leave the column out with --columns"
+    )]
+    Inexact {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// The number.
+        value: String,
+    },
+    /// A compression that was left out.
+    #[error(
+        "{file}: its columns are compressed with {codec}, which this version does not read; write the file again with \
+         zstd, snappy, gzip or lz4"
+    )]
+    Codec {
+        /// The file.
+        file: String,
+        /// Its compression.
+        codec: String,
+    },
+    /// More than memory holds.
+    #[error("{file}: {error}")]
+    Memory {
+        /// The file.
+        file: String,
+        /// Both sizes.
+        error: TooLarge,
+    },
     /// A file of centres whose columns do not fit.
     #[error(
         "{file}: {} ({}), but the model has {} ({}); give one column for each, in that order or \
@@ -413,16 +462,4 @@ pub enum DataError {
         /// Names of the model's columns.
         expected: Vec<String>,
     },
-}
-
-impl DataError {
-    /// Whether there is no such file, rather than something wrong with it.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn is_missing_file(&self) -> bool {
-        match self {
-            DataError::FileMissing { .. } => true,
-            DataError::Read { source, .. } => source.kind() == io::ErrorKind::NotFound,
-            _ => false,
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::collinear::scaled_gram;
-use super::dataset::{check_columns, is_constant};
+use super::dataset::{check_columns, is_constant, range};
 use super::error::DataError;
 use super::frame::TextBuilder;
 use super::regressors::{self, Regressors};
@@ -195,6 +195,13 @@ impl Regressors for Grouped {
     fn constant(&self, column: usize) -> Option<f64> {
         let values = self.design_column(column);
         is_constant(values).then(|| values[0])
+    }
+    fn ranges(&self) -> Vec<(&str, [f64; 2])> {
+        let design = self.design_names.iter().enumerate();
+        let mut ranges: Vec<_> =
+            design.map(|(j, name)| (name.as_str(), range(self.design_column(j)))).collect();
+        ranges.push((self.response_name(), range(&self.response)));
+        ranges
     }
     fn scaled_gram(&self, columns: &[usize], centred: bool) -> Vec<Vec<f64>> {
         let columns: Vec<&[f64]> = columns.iter().map(|&j| self.design_column(j)).collect();

@@ -50,12 +50,11 @@ pub use missing::{BadCell, MissingCells, RowUnit};
 pub use parquet::write_parquet;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{
-    ColumnValues, dataset_bytes, read_dataset_in, read_table, read_table_in, table_bytes,
-    write_table,
+    ColumnValues, dataset_bytes, parquet_bytes, read_columns, read_dataset_in, write_table,
 };
 pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};
 pub(crate) use regressors::{Regressors, check_for_mixture};
+pub use replace::{abandon_files, replace_file};
 #[cfg(feature = "parquet")]
-pub(crate) use replace::remove_leftovers;
-pub use replace::replace_file;
+pub(crate) use replace::{create_file, remove_leftovers};

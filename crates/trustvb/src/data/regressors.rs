@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::collinear::find_relation_in;
+use super::dataset::check_scale;
 use super::error::DataError;
 
 /// Name of the column of ones.
@@ -24,6 +25,8 @@ pub(crate) trait Regressors {
     fn has_labels(&self) -> bool;
     /// The value of a column of the design that never changes.
     fn constant(&self, column: usize) -> Option<f64>;
+    /// Names of the design's columns and of the response, each with its least and largest value.
+    fn ranges(&self) -> Vec<(&str, [f64; 2])>;
     /// Lower triangle of the Gram matrix of these columns of the design scaled to length one;
     /// `centred` measures them from their means.
     fn scaled_gram(&self, columns: &[usize], centred: bool) -> Vec<Vec<f64>>;
@@ -59,6 +62,9 @@ pub(crate) fn check_for_mixture(
     let (n_rows, n_columns) = (data.n_rows(), data.design_names().len());
     if n_rows < n_columns {
         return Err(DataError::TooFewRows { file: file(), n_rows, n_columns, needed: n_columns });
+    }
+    for (name, range) in data.ranges() {
+        check_scale(data.source(), name, range)?;
     }
     check_rank(data)
 }

@@ -28,8 +28,11 @@ use crate::posterior::Posterior;
 use crate::random::{Purpose, stream};
 use serde::{Deserialize, Serialize};
 
-/// Effective units (ω N_k) below which a component counts as emptied.
-const EMPTY: f64 = 1e-3;
+/// Whether a component with this expected count counts as emptied: it has less than one unit's worth of data, and
+/// its numbers are the prior's.
+pub(crate) fn is_emptied(count: f64) -> bool {
+    count < 1.0
+}
 
 /// Where a fit begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,7 +114,7 @@ pub fn fit(
     let state = permute_state(model, &order, &state);
     let posterior = sweeper.posterior(omega, &state)?;
     let stride = state.len() / model.n_components();
-    let emptied = (0..model.n_components()).filter(|k| omega * state[k * stride] < EMPTY).collect();
+    let emptied = (0..model.n_components()).filter(|k| is_emptied(state[k * stride])).collect();
     Ok(Fit { omega, posterior, state, outcome, emptied, starts })
 }
 

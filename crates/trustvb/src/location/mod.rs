@@ -7,7 +7,7 @@
 #[cfg(feature = "remote")]
 mod remote;
 
-use crate::data::replace_file;
+use crate::data::{create_file, replace_file};
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
@@ -136,12 +136,37 @@ impl Location {
         }
     }
 
+    /// Names of files directly in a folder of it; none when it is not there.
+    pub(crate) fn names_in(&self, folder: &str) -> io::Result<Vec<String>> {
+        let names = match &self.0 {
+            Kind::Folder(path) => Location::from(path.join(folder)).names(),
+            #[cfg(feature = "remote")]
+            Kind::Remote(remote) => remote.below(folder).names(),
+        };
+        match names {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            names => names,
+        }
+    }
+
     /// The whole of a file; [`io::ErrorKind::NotFound`] when it is not there.
     pub(crate) fn read(&self, file: &str) -> io::Result<Vec<u8>> {
         match &self.0 {
             Kind::Folder(path) => fs::read(path.join(file)),
             #[cfg(feature = "remote")]
             Kind::Remote(remote) => remote.read(file),
+        }
+    }
+
+    /// Writes a file unless it is there, which `false` says; of several writers one succeeds.
+    pub(crate) fn create(&self, file: &str, content: Vec<u8>) -> io::Result<bool> {
+        match &self.0 {
+            Kind::Folder(path) => {
+                fs::create_dir_all(path)?;
+                create_file(&path.join(file), &content)
+            }
+            #[cfg(feature = "remote")]
+            Kind::Remote(remote) => remote.create(file, content),
         }
     }
 
@@ -200,6 +225,16 @@ mod tests {
         let mut names = place.names().unwrap();
         names.sort();
         assert_eq!(names, ["parts", "top"]);
+        assert!(!place.create("top", b"third".to_vec()).unwrap());
+        assert_eq!(place.read("top").unwrap(), b"second");
+        let made: usize = std::thread::scope(|scope| {
+            let one = |i: u8| scope.spawn(move || place.create("new", vec![i; 99]).unwrap());
+            let tries: Vec<_> = (0..8).map(one).collect();
+            tries.into_iter().map(|t| usize::from(t.join().unwrap())).sum()
+        });
+        let new = place.read("new").unwrap();
+        assert_eq!((made, new.len()), (1, 99));
+        assert_eq!(place.names().unwrap().len(), 3);
     }
 
     #[test]

@@ -3,7 +3,13 @@
 use super::bmlr::IS_STATISTICS;
 use super::{Bmlr, BmlrPrior, Gmm, GmmPrior, GroupStatistics, Model, ModelError, Noise, Update};
 use crate::data::{Dataset, Grouped};
+#[cfg(feature = "parquet")]
+use crate::posterior::{Family, Layout};
 use serde::{Deserialize, Serialize};
+
+/// Blocks of a layout: name, family, copies, dimension.
+#[cfg(feature = "parquet")]
+type Blocks = Vec<(&'static str, Family, usize, usize)>;
 
 /// Which model, with all its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +64,51 @@ impl ModelSpec {
                 *n_components
             }
         }
+    }
+
+    /// Families, copies and dimension of its blocks for data of these variables, and the names of its coordinates;
+    /// `None` when such data cannot be its.
+    #[cfg(feature = "parquet")]
+    fn blocks<'a>(&self, variables: &'a [String]) -> Option<(Blocks, &'a [String])> {
+        let k = self.n_components();
+        let weights = ("pi", Family::Dirichlet, 1, k);
+        match (self, variables) {
+            (ModelSpec::Gmm { .. }, columns) => {
+                let means = ("mu_lambda", Family::NormalWishart, k, columns.len());
+                Some((vec![weights, means], columns))
+            }
+            (ModelSpec::Bmlr { noise, .. }, [_, design @ .., group]) if group == GROUP => {
+                let mut blocks = vec![
+                    weights,
+                    ("beta", Family::MvNormal, k, design.len()),
+                    ("tau", Family::Gamma, k, 1),
+                ];
+                if *noise == Noise::Estimate {
+                    blocks.push(("noise", Family::Gamma, k, 1));
+                }
+                Some((blocks, design))
+            }
+            _ => None,
+        }
+    }
+
+    /// The layout of its posterior for data of these [`ModelData::variables`].
+    #[cfg(feature = "parquet")]
+    pub(crate) fn layout(&self, variables: &[String]) -> Option<Layout> {
+        let (blocks, coordinates) = self.blocks(variables)?;
+        Some(Layout::new(self.n_components(), coordinates.to_vec(), &blocks))
+    }
+
+    /// Length of that layout, computed without making it; `None` also when no memory could hold it.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn n_parameters(&self, variables: &[String]) -> Option<usize> {
+        let (blocks, _) = self.blocks(variables)?;
+        let size = |dim: usize, family: Family| {
+            (dim < 1 << 24).then(|| family.parameters(dim)) // its square cannot overflow
+        };
+        blocks.into_iter().try_fold(0usize, |sum, (_, family, copies, dim)| {
+            sum.checked_add(copies.checked_mul(size(dim, family)?)?)
+        })
     }
 
     /// The model on its data.

@@ -76,62 +76,10 @@ pub enum StudyError {
     /// A model that does not take the data.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A folder that is not a study's.
-    #[error(
-        "{folder} is not the folder of a study: {why}; make one with `trustvb study NAME -o FOLDER`"
-    )]
-    NotAStudy {
-        /// The folder.
-        folder: String,
-        /// What is missing.
-        why: String,
-    },
-    /// A folder that is not ours to write into.
-    #[error("{folder} holds `{file}` and no manifest.json: it is not a study; give another folder")]
-    Foreign {
-        /// The folder.
-        folder: String,
-        /// Something in it.
-        file: String,
-    },
-    /// A newer format.
-    #[error(
-        "{folder} was written in format {found} by trustvb {library}, and this version reads up to \
-         format {known}; install a newer trustvb"
-    )]
-    Newer {
-        /// The folder.
-        folder: String,
-        /// Its format.
-        found: u64,
-        /// The newest format known here.
-        known: u32,
-        /// The version that wrote it.
-        library: String,
-    },
-    /// A folder with another study.
-    #[error(
-        "{folder} holds a study made with other settings: its {field} is {theirs}, here it is {ours}; \
-         use another folder, or the same settings"
-    )]
-    Different {
-        /// The folder.
-        folder: String,
-        /// The first field that differs.
-        field: String,
-        /// Value in the folder.
-        theirs: String,
-        /// Value asked for.
-        ours: String,
-    },
-    /// A file is not what it should be.
-    #[error("{file} is damaged: {what}; remove it and run the study again to make it anew")]
-    Damaged {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        what: String,
-    },
+    /// The folder or its files are not what they should be.
+    #[cfg(feature = "parquet")]
+    #[error(transparent)]
+    Store(#[from] crate::store::StoreError),
     /// The file system refused.
     #[error("{file}: {source}")]
     Io {

@@ -1,30 +1,27 @@
-//! A study on disk: a folder with a manifest, the study as TOML, and parts of whole replications, each
-//! written whole or not at all.
+//! A study on disk: a store whose manifest is the study and its cells, and whose parts are whole replications.
 
-use super::record::{Place, Record, read_part, write_part};
+use super::record::{Record, columns, records};
 use super::replicate::places;
-use super::{Cell, Study, StudyError};
-use crate::data::{remove_leftovers, replace_file};
-use crate::table::first_difference;
+use super::{Cell, Design, Study, StudyError};
+use crate::location::Location;
+use crate::store::{self, PARTS, Store, StoreError, Words, if_there};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::{self, Write};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Version of the files' meaning; raised when an older reader would misread them.
-const SCHEMA: u32 = 1;
+/// Version of the files' meaning; raised when an older reader would misread them. Since 2 manifest and parts are
+/// sealed.
+const SCHEMA: u32 = 2;
 
 /// Replications per part: few enough that a killed study loses little, many enough that it is not
 /// thousands of files.
 const BLOCK: u32 = 10;
 
-const MANIFEST: &str = "manifest.json";
 const STUDY: &str = "study.toml";
-const PARTS: &str = "parts";
 
 /// What a study's folder says about itself; two with equal manifests hold the same intervals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Manifest {
+pub(super) struct Manifest {
     schema: u32,
     library: String,
     block: u32,
@@ -63,23 +60,15 @@ impl Block {
         (first..(first + BLOCK).min(study.replications)).map(|r| r + 1)
     }
 
-    fn file_name(&self) -> String {
-        format!("{:03}-{:05}.parquet", self.cell, self.number)
+    fn file(&self) -> String {
+        format!("{PARTS}/{:03}-{:05}.parquet", self.cell, self.number)
     }
-}
 
-/// A folder whose manifest is that of a study.
-pub(super) struct Folder {
-    path: PathBuf,
-    manifest: Manifest,
-}
-
-fn io_error(path: &Path) -> impl Fn(io::Error) -> StudyError + '_ {
-    |source| StudyError::Io { file: path.display().to_string(), source }
-}
-
-fn write_text(path: &Path, text: &str) -> Result<(), StudyError> {
-    replace_file(path, |mut f| f.write_all(text.as_bytes()).map(|()| f)).map_err(io_error(path))
+    /// What its seal says it holds.
+    fn content(&self, study: &Study) -> String {
+        let last = self.replications(study).last().unwrap_or(0);
+        format!("cell {} {}-{last}", self.cell, self.number * BLOCK + 1)
+    }
 }
 
 impl Manifest {
@@ -103,48 +92,46 @@ impl Manifest {
             cells,
         }
     }
-
-    fn read(folder: &Path) -> Result<Manifest, StudyError> {
-        let name = folder.display().to_string();
-        let file = folder.join(MANIFEST);
-        let text = fs::read_to_string(&file).map_err(|_| StudyError::NotAStudy {
-            folder: name.clone(),
-            why: match folder.exists() {
-                true => format!("it has no readable {MANIFEST}"),
-                false => "there is no such folder".to_owned(),
-            },
-        })?;
-        let damaged = |what: String| StudyError::Damaged { file: file.display().to_string(), what };
-        let value: serde_json::Value =
-            serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
-        if value.get("study").is_none() {
-            let why = "its manifest is not that of a study".to_owned();
-            return Err(StudyError::NotAStudy { folder: name, why });
-        }
-        let found = value["schema"].as_u64().unwrap_or(0);
-        if found > u64::from(SCHEMA) {
-            let library = value["library"].as_str().unwrap_or("of an unknown version").to_owned();
-            return Err(StudyError::Newer { folder: name, found, known: SCHEMA, library });
-        }
-        serde_json::from_value(value).map_err(|e| damaged(e.to_string()))
-    }
-
-    /// Says so when two manifests are not the same.
-    fn insist(&self, folder: &Path, other: &Manifest) -> Result<(), StudyError> {
-        let value = |m: &Manifest| serde_json::to_value(m).unwrap_or_default();
-        let (theirs, ours) = (value(self), value(other));
-        // Cells follow from the study: what is said first should be what somebody chose.
-        let difference = first_difference("study", &theirs["study"], &ours["study"])
-            .or_else(|| first_difference("", &theirs, &ours));
-        match difference {
-            None => Ok(()),
-            Some((field, theirs, ours)) => {
-                let folder = folder.display().to_string();
-                Err(StudyError::Different { folder, field, theirs, ours })
-            }
-        }
-    }
 }
+
+impl store::Manifest for Manifest {
+    const WORDS: &'static Words = &Words {
+        what: "the folder of a study",
+        noun: "study",
+        make: "make one with `trustvb study NAME -o FOLDER`",
+        mend: "remove it and run the study again to make it anew",
+    };
+    const SCHEMA: u32 = SCHEMA;
+    const OWN: Option<&'static str> = Some("study");
+    const EARLY: &'static [&'static str] = &[STUDY];
+
+    fn schema(&self) -> u32 {
+        self.schema
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.block != BLOCK {
+            return Err(format!("its block is {}, and can only be {BLOCK}", self.block));
+        }
+        self.study.check().map_err(|e| e.to_string())?;
+        let names: Vec<String> = self.study.designs.iter().flat_map(Design::cell_names).collect();
+        if !self.cells.iter().map(|cell| &cell.name).eq(&names) {
+            return Err("its cells are not those of its study".to_owned());
+        }
+        let odd = self.cells.iter().find(|cell| {
+            cell.quantities.len() != cell.targets.len() || cell.design >= self.study.designs.len()
+        });
+        match odd {
+            Some(cell) => Err(format!("its cell {} is not one of its study", cell.name)),
+            None => Ok(()),
+        }
+    }
+
+    fn upgrade(_: &mut Value) {}
+}
+
+/// A folder whose manifest is that of a study.
+pub(super) struct Folder(Store<Manifest>);
 
 impl Folder {
     /// Makes the folder, or checks that it holds the same study.
@@ -157,120 +144,105 @@ impl Folder {
     }
 
     fn claim(path: &Path, manifest: Manifest) -> Result<Folder, StudyError> {
-        let file = path.join(MANIFEST);
-        if file.exists() {
-            Manifest::read(path)?.insist(path, &manifest)?;
-        } else if path.exists() {
-            refuse_foreign(path)?;
+        let toml = manifest.study.to_toml();
+        let store = Store::claim(&Location::from(path), manifest)?;
+        if !store.has(STUDY)? {
+            store.write(STUDY, Ok(toml.into_bytes()))?;
         }
-        let parts = path.join(PARTS);
-        fs::create_dir_all(&parts).map_err(io_error(&parts))?;
-        remove_leftovers(path);
-        remove_leftovers(&parts);
-        if !file.exists() {
-            write_text(&path.join(STUDY), &manifest.study.to_toml())?;
-            let text = serde_json::to_string_pretty(&manifest).map_err(|e| StudyError::Io {
-                file: file.display().to_string(),
-                source: e.into(),
-            })?;
-            write_text(&file, &text)?;
-        }
-        Ok(Folder { path: path.to_path_buf(), manifest })
+        Ok(Folder(store))
     }
 
     pub(super) fn open(path: &Path) -> Result<Folder, StudyError> {
-        Ok(Folder { path: path.to_path_buf(), manifest: Manifest::read(path)? })
+        Ok(Folder(Store::open(&Location::from(path))?))
+    }
+
+    /// Whether its parts carry checksums.
+    pub(super) fn is_sealed(&self) -> bool {
+        self.0.is_sealed()
     }
 
     /// All blocks, going round the cells.
     pub(super) fn blocks(&self) -> Vec<Block> {
-        let blocks = self.manifest.study.replications.div_ceil(BLOCK);
+        let manifest = &self.0.manifest;
+        let blocks = manifest.study.replications.div_ceil(BLOCK);
         (0..blocks)
-            .flat_map(|number| {
-                (0..self.manifest.cells.len()).map(move |cell| Block { cell, number })
-            })
+            .flat_map(|number| (0..manifest.cells.len()).map(move |cell| Block { cell, number }))
             .collect()
     }
 
     /// The records of each cell that are there.
     pub(super) fn records(&self) -> Result<Vec<Vec<Record>>, StudyError> {
-        let mut records = vec![Vec::new(); self.manifest.cells.len()];
-        for block in self.blocks().into_iter().filter(|block| self.has_block(*block)) {
-            records[block.cell].extend(self.read_block(block)?);
+        let mut records = vec![Vec::new(); self.0.manifest.cells.len()];
+        for block in self.blocks() {
+            records[block.cell].extend(if_there(self.read_block(block))?.into_iter().flatten());
         }
         Ok(records)
     }
 
     /// The study and its cells.
     pub(super) fn into_plan(self) -> (Study, Vec<CellInfo>) {
-        (self.manifest.study, self.manifest.cells)
-    }
-
-    fn file(&self, block: Block) -> PathBuf {
-        self.path.join(PARTS).join(block.file_name())
+        (self.0.manifest.study, self.0.manifest.cells)
     }
 
     pub(super) fn has_block(&self, block: Block) -> bool {
-        self.file(block).exists()
+        self.0.has(&block.file()).unwrap_or(false)
     }
 
-    pub(super) fn write_block(&self, block: Block, records: &[Record]) -> Result<(), StudyError> {
-        write_part(&self.file(block), records)
+    pub(super) fn write_block(&self, block: Block, records: &[Record]) -> Result<(), StoreError> {
+        let content = block.content(&self.0.manifest.study);
+        columns(records, |columns| self.0.write_part(&block.file(), &content, columns))
     }
 
     /// The records of a block, if they are the ones it should hold.
-    pub(super) fn read_block(&self, block: Block) -> Result<Vec<Record>, StudyError> {
-        let file = self.file(block);
-        let records = read_part(&file)?;
-        let (study, cell) = (&self.manifest.study, &self.manifest.cells[block.cell]);
-        let expected: Vec<Place> = block
-            .replications(study)
-            .flat_map(|number| places(study, cell.targets.len(), number))
-            .collect();
-        let right = records.iter().map(Record::place).eq(expected);
-        match right {
+    pub(super) fn read_block(&self, block: Block) -> Result<Vec<Record>, StoreError> {
+        let (study, cell) = (&self.0.manifest.study, &self.0.manifest.cells[block.cell]);
+        let expected = || {
+            let one = |number| places(study, cell.targets.len(), number);
+            block.replications(study).flat_map(one)
+        };
+        let (file, content) = (block.file(), block.content(study));
+        let names = Record::column_names();
+        let n_rows = expected().count();
+        let columns = self.0.read_part(&file, &content, &names, n_rows)?;
+        let records = records(&columns).map_err(|what| self.0.damaged(&file, what))?;
+        match records.iter().map(Record::place).eq(expected()) {
             true => Ok(records),
-            false => Err(StudyError::Damaged {
-                file: file.display().to_string(),
-                what: "its replications are not those of the manifest".to_owned(),
-            }),
+            false => {
+                let what = "its replications are not those of the manifest";
+                Err(self.0.damaged(&file, what))
+            }
         }
     }
-}
-
-/// A folder without a manifest may be a study that has just begun, or was killed then. One with anything
-/// else in it is somebody's.
-fn refuse_foreign(folder: &Path) -> Result<(), StudyError> {
-    for entry in fs::read_dir(folder).map_err(io_error(folder))? {
-        let name = entry.map_err(io_error(folder))?.file_name();
-        let name = name.to_string_lossy();
-        if name != PARTS && name != STUDY && name != MANIFEST && !name.ends_with(".tmp") {
-            let (folder, file) = (folder.display().to_string(), name.into_owned());
-            return Err(StudyError::Foreign { folder, file });
-        }
-    }
-    Ok(())
 }
 
 /// The study that a folder holds.
 pub fn study_in(folder: &Path) -> Result<Study, StudyError> {
-    Ok(Manifest::read(folder)?.study)
+    Ok(Folder::open(folder)?.into_plan().0)
 }
 
 /// Adds the parts of `sources` to `target`, which is made when it does not exist. Returns the number of
-/// parts added.
+/// parts added. Nothing is written unless all manifests are equal.
 pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<usize, StudyError> {
-    let mut added = 0;
-    for source in sources {
-        let source = Folder::open(source)?;
-        let target = Folder::claim(target, source.manifest.clone())?;
-        for block in source.blocks() {
-            if !source.has_block(block) || target.read_block(block).is_ok() {
-                continue;
+    let places: Vec<Location> = sources.iter().map(|path| Location::from(path.as_path())).collect();
+    let sources: Vec<Folder> = store::open_alike(&places)?.into_iter().map(Folder).collect();
+    let Some(first) = sources.first() else { return Ok(0) };
+    let target = Folder::claim(target, first.0.manifest.clone())?;
+    let (mut added, mut damaged) = (0, None);
+    for block in target.blocks() {
+        if target.read_block(block).is_ok() {
+            continue;
+        }
+        for source in &sources {
+            match if_there(source.read_block(block)) {
+                Ok(Some(records)) => {
+                    target.write_block(block, &records)?;
+                    added += 1;
+                    break;
+                }
+                Ok(None) => (),
+                Err(error) => damaged = damaged.or(Some(error)),
             }
-            target.write_block(block, &source.read_block(block)?)?;
-            added += 1;
         }
     }
-    Ok(added)
+    damaged.map_or(Ok(added), |error| Err(error.into()))
 }

@@ -3,11 +3,14 @@
 use super::folder::{Block, Folder};
 use super::record::Record;
 use super::{Study, StudyError};
+use crate::store::StoreError;
 use std::path::Path;
 
 /// How far a study on disk is.
 #[derive(Clone, Debug)]
 pub struct StudyInfo {
+    /// Whether its parts carry checksums, which were then checked; studies of older formats have none.
+    pub checked: bool,
     /// Parts that there should be.
     pub n_parts: usize,
     /// Parts that are not there or cannot be read, counted from 0 in the study's order.
@@ -46,27 +49,25 @@ pub fn info(folder: &Path) -> Result<StudyInfo, StudyError> {
         let Err(error) = read_settled(&folder, *block) else { continue };
         missing_parts.push(number);
         absent.push(*block);
-        if !is_missing(&error) {
+        if !error.is_missing_file() {
             damaged.push(error.to_string());
         }
     }
+    let checked = folder.is_sealed();
     let (study, cells) = folder.into_plan();
     let missing = cells.into_iter().enumerate().filter_map(|(at, cell)| {
         let own = absent.iter().filter(|block| block.cell == at);
         let replications: Vec<u32> = own.flat_map(|block| block.replications(&study)).collect();
         (!replications.is_empty()).then_some((cell.name, replications))
     });
-    Ok(StudyInfo { n_parts: blocks.len(), missing_parts, missing: missing.collect(), damaged })
+    let missing = missing.collect();
+    Ok(StudyInfo { checked, n_parts: blocks.len(), missing_parts, missing, damaged })
 }
 
 /// Reads what may be replaced while it is read: what is damaged is read once more.
-fn read_settled(folder: &Folder, block: Block) -> Result<Vec<Record>, StudyError> {
+fn read_settled(folder: &Folder, block: Block) -> Result<Vec<Record>, StoreError> {
     match folder.read_block(block) {
-        Err(error) if !is_missing(&error) => folder.read_block(block),
+        Err(error) if !error.is_missing_file() => folder.read_block(block),
         other => other,
     }
-}
-
-fn is_missing(error: &StudyError) -> bool {
-    matches!(error, StudyError::Data(error) if error.is_missing_file())
 }

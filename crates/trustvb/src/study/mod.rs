@@ -19,6 +19,7 @@ mod folder;
 mod half;
 #[cfg(feature = "parquet")]
 mod info;
+mod limits;
 #[cfg(all(test, feature = "parquet"))]
 mod made_up;
 mod method;

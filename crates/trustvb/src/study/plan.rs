@@ -1,7 +1,7 @@
 //! What a study is: designs, methods, quantities and numbers, as a TOML file says them.
 
 use super::simulate::{GmmSimulation, Simulation, SimulationSettings};
-use super::{FitSettings, StudyError, StudyMethod};
+use super::{FitSettings, StudyError, StudyMethod, limits};
 use crate::fit::{Fit, FitOptions, Start, Status, fit, match_components};
 use crate::functional::Functional;
 use crate::model::ModelSpec;
@@ -239,6 +239,7 @@ impl Study {
         if let Some((name, _)) = positive.iter().find(|(_, x)| *x == 0) {
             return wrong(name, "0, but at least 1 is needed".to_owned());
         }
+        limits::check(self)?;
         if !(self.omega_min > 0.0 && self.omega_min < 1.0) {
             return wrong("omega_min", format!("{} is not between 0 and 1", self.omega_min));
         }
@@ -394,7 +395,7 @@ impl Design {
         }
     }
 
-    fn cell_names(&self) -> Vec<String> {
+    pub(super) fn cell_names(&self) -> Vec<String> {
         let sizes = self.simulate.sizes().iter();
         sizes.map(|size| format!("{}/{}={size}", self.name, self.size_name())).collect()
     }

@@ -1,9 +1,7 @@
 //! One interval of one replication, and how it is kept in a part of a study's folder.
 
-use super::StudyError;
 use crate::calibrate::{Answer, Flag};
-use crate::data::{ColumnValues, DataError, read_table, write_table};
-use std::path::Path;
+use crate::data::ColumnValues;
 
 /// What became of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +158,11 @@ const DOUBLES: [&str; 8] =
     ["omega", "estimate", "lower", "upper", "coverage", "coverage_se", "fits", "seconds"];
 
 impl Record {
+    /// Names of the columns of a part.
+    pub(super) fn column_names() -> Vec<String> {
+        INTEGERS.iter().chain(&DOUBLES).map(|&s| s.to_owned()).collect()
+    }
+
     fn integers(&self) -> [i32; 6] {
         [
             self.replication as i32,
@@ -185,8 +188,11 @@ impl Record {
     }
 }
 
-/// Writes the records of a part, whole or not at all.
-pub(super) fn write_part(path: &Path, records: &[Record]) -> Result<(), StudyError> {
+/// Gives `write` the records of a part as columns.
+pub(super) fn columns<T>(
+    records: &[Record],
+    write: impl FnOnce(&[(&str, ColumnValues<'_>)]) -> T,
+) -> T {
     let integers: Vec<Vec<i32>> =
         (0..6).map(|c| records.iter().map(|r| r.integers()[c]).collect()).collect();
     let doubles: Vec<Vec<f64>> =
@@ -198,17 +204,11 @@ pub(super) fn write_part(path: &Path, records: &[Record]) -> Result<(), StudyErr
     for (name, values) in DOUBLES.iter().zip(&doubles) {
         columns.push((name, ColumnValues::Doubles(values)));
     }
-    Ok(write_table(&columns, path)?)
+    write(&columns)
 }
 
-/// Reads the records of a part.
-pub(super) fn read_part(path: &Path) -> Result<Vec<Record>, StudyError> {
-    let names: Vec<String> = INTEGERS.iter().chain(&DOUBLES).map(|&s| s.to_owned()).collect();
-    let damaged = |what: String| StudyError::Damaged { file: path.display().to_string(), what };
-    let columns = read_table(path, &names).map_err(|error| match error {
-        DataError::Corrupt { reason, .. } => damaged(reason),
-        other => other.into(),
-    })?;
+/// The records of a part's columns.
+pub(super) fn records(columns: &[Vec<f64>]) -> Result<Vec<Record>, &'static str> {
     (0..columns[0].len())
         .map(|row| {
             let integer = |column: usize| columns[column][row] as u32;
@@ -218,7 +218,7 @@ pub(super) fn read_part(path: &Path) -> Result<Vec<Record>, StudyError> {
                 quantity: integer(1),
                 method: integer(2),
                 level: integer(3),
-                outcome: outcome.ok_or_else(|| damaged("an outcome is unknown".to_owned()))?,
+                outcome: outcome.ok_or("an outcome is unknown")?,
                 flags: integer(5),
                 omega: columns[6][row],
                 estimate: columns[7][row],

@@ -13,6 +13,8 @@ pub struct Results {
     pub study: Study,
     /// Its cells.
     pub cells: Vec<CellInfo>,
+    /// Whether its parts carry checksums; those of studies of older formats do not.
+    pub checked: bool,
     /// Records of each cell, replication after replication.
     pub records: Vec<Vec<Record>>,
 }
@@ -22,8 +24,9 @@ impl Results {
     pub fn read(folder: &Path) -> Result<Results, StudyError> {
         let folder = Folder::open(folder)?;
         let records = folder.records()?;
+        let checked = folder.is_sealed();
         let (study, cells) = folder.into_plan();
-        Ok(Results { study, cells, records })
+        Ok(Results { study, cells, checked, records })
     }
 
     /// Only the cells of one half, so that the other is not looked at.

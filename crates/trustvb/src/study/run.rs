@@ -37,6 +37,13 @@ pub fn run(
     watch: &Watch<'_>,
 ) -> Result<Progress, StudyError> {
     let cells = study.cells()?;
+    let threads = rayon::current_num_threads();
+    // Each thread has a data set as it was drawn, as the model has it, and weighted.
+    for cell in &cells {
+        cell.simulation
+            .check_memory(3 * threads)
+            .map_err(|e| e.within(&format!("cell {}", cell.name)))?;
+    }
     let folder = Folder::prepare(path, study, &cells)?;
     let blocks = folder.blocks();
     let missing: Vec<Block> = blocks
@@ -158,7 +165,7 @@ impl Work<'_> {
             None => Ok(()),
             Some(block_records) => {
                 let records: Vec<Record> = block_records.into_values().flatten().collect();
-                self.folder.write_block(block, &records)
+                Ok(self.folder.write_block(block, &records)?)
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::{Manifest, Settings, TvbTable};
 use crate::backend::{Backend, Job, Problem};
 use crate::fit::{PathOptions, Reference, Start};
+use crate::memory::{self, TooLarge};
 use crate::model::{Degenerate, Model, ModelData};
 use crate::resample::{Design, Resamples};
 use std::sync::atomic::AtomicBool;
@@ -18,6 +19,32 @@ pub enum BuildError {
     /// Interrupted.
     #[error("interrupted")]
     Cancelled,
+    /// It would not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] TooLarge),
+}
+
+/// Bytes of so many paths of a table in memory.
+pub(super) fn bytes(manifest: &Manifest, paths: usize) -> f64 {
+    // Parameters, bound, sweeps and status.
+    let fit = 8.0 * (manifest.layout.len() + 3) as f64;
+    paths as f64 * manifest.omegas.len() as f64 * fit
+}
+
+/// Number of paths of a manifest.
+pub(super) fn n_paths(manifest: &Manifest) -> usize {
+    [Design::Full, Design::Split, Design::Subset].map(|d| manifest.numbers(d).len()).iter().sum()
+}
+
+/// Refuses a table that memory cannot hold.
+pub(super) fn check_memory(manifest: &Manifest, paths: usize, more: f64) -> Result<(), TooLarge> {
+    let fits = paths as f64 * manifest.omegas.len() as f64;
+    let what = format!("a table of {fits} fits of {} numbers each", manifest.layout.len() + 3);
+    memory::check(
+        &what,
+        bytes(manifest, paths) + more,
+        "ask for fewer bootstraps (-B) or points (--grid), or use a machine with more memory",
+    )
 }
 
 /// How a build is watched and stopped.
@@ -66,6 +93,7 @@ pub fn build(
     watch: &Watch<'_>,
 ) -> Result<TvbTable, BuildError> {
     let manifest = Manifest::new(settings, model.layout(), &data);
+    check_memory(&manifest, n_paths(&manifest), 0.0)?;
     let reference = reference(model, &manifest.omegas, &manifest.start, &manifest.path)?;
     let problem = Problem {
         model,

@@ -1,12 +1,12 @@
 //! Whether two tables hold the same: manifests, data, and every number of every fit, bit for bit.
 
-use super::disk::{TableError, if_there, read_data, read_manifest};
-use super::manifest::first_difference;
+use super::disk::{Kept, TableError, read_data};
 use super::parts::{self, Block};
 use super::{Manifest, hash_data};
 use crate::backend::Job;
 use crate::fit::PathFits;
 use crate::location::Location;
+use crate::store::{first_difference, if_there};
 use rayon::prelude::*;
 
 /// How two tables differ; see [`diff`].
@@ -42,9 +42,11 @@ impl TableDiff {
 /// Compares two tables. Parts are compared only when the settings that decide them are equal; a part that
 /// cannot be read is an error.
 pub fn diff(first: &Location, second: &Location) -> Result<TableDiff, TableError> {
-    let (one, two) = (read_manifest(first)?, read_manifest(second)?);
-    let mut diff = TableDiff { manifest: manifests(&one, &two), ..TableDiff::default() };
-    let data = (read_data(first, &one)?, read_data(second, &two)?);
+    let (one, two) = (Kept::open(first)?, Kept::open(second)?);
+    let manifest = &one.manifest;
+    let mut diff =
+        TableDiff { manifest: manifests(manifest, &two.manifest), ..TableDiff::default() };
+    let data = (read_data(&one)?, read_data(&two)?);
     diff.data = match &data {
         (Some(_), None) => Some("only the first table has its data".to_owned()),
         (None, Some(_)) => Some("only the second table has its data".to_owned()),
@@ -54,11 +56,11 @@ pub fn diff(first: &Location, second: &Location) -> Result<TableDiff, TableError
     if !diff.manifest.is_empty() {
         return Ok(diff);
     }
-    let compared: Vec<(Block, Compared)> = Block::all(&one)
+    let compared: Vec<(Block, Compared)> = Block::all(manifest)
         .into_par_iter()
         .map(|block| {
-            let read = |place| if_there(parts::read(place, &one, block));
-            Ok((block, compare(&one, read(first)?, read(second)?)))
+            let read = |kept| if_there(parts::read(kept, block));
+            Ok((block, compare(manifest, read(&one)?, read(&two)?)))
         })
         .collect::<Result<_, TableError>>()?;
     for (block, compared) in compared {

@@ -1,94 +1,26 @@
-//! A table in a folder or an object store: a manifest, the data and parts, each written whole or not at all.
+//! A table in a folder or an object store: built, resumed, saved, opened and merged.
 
-use super::build::{jobs, reference};
-use super::manifest::SCHEMA;
-use super::parts::{self, Block, PARTS};
+use super::build::{bytes, check_memory, reference};
+use super::parts::{self, Block};
 use super::{BuildError, Manifest, Settings, TvbTable, Watch};
 use crate::backend::{Backend, Job, Problem};
-use crate::data::{DataError, Dataset, dataset_bytes, read_dataset_in, remove_leftovers};
-use crate::fit::{PathFits, StatusCode};
+use crate::data::{DataError, Dataset, dataset_bytes, read_dataset_in};
 use crate::location::Location;
 use crate::model::{Model, ModelData, ModelError};
-use crate::resample::{Design, Resamples};
+use crate::resample::Resamples;
+use crate::store::{self, PARTS, Store, StoreError, if_there};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::path::Path;
+use std::collections::BTreeSet;
 
 /// What is wrong with a table on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// It is not a table.
-    #[error("{folder} is not a TVB table: {why}; make one with `trustvb table build`")]
-    NotATable {
-        /// The folder.
-        folder: String,
-        /// What is missing.
-        why: String,
-    },
-    /// A folder that is not ours to write into.
-    #[error("{folder} holds `{file}` and no manifest.json: it is not a table; give another folder")]
-    Foreign {
-        /// The folder.
-        folder: String,
-        /// Something in it.
-        file: String,
-    },
-    /// A file where a folder should be.
-    #[error("{folder} is a file, and a table is a folder; give another name")]
-    IsFile {
-        /// The file.
-        folder: String,
-    },
-    /// A newer format.
-    #[error(
-        "{folder} was written in format {found} by trustvb {library}, and this version reads up to \
-         format {SCHEMA}; install a newer trustvb"
-    )]
-    Newer {
-        /// The folder.
-        folder: String,
-        /// Its format.
-        found: u64,
-        /// The version that wrote it.
-        library: String,
-    },
-    /// Two tables, or a table and a request, that do not belong together.
-    #[error(
-        "{folder} holds a table made with other settings: its {field} is {theirs}, here it is {ours}; \
-         use another folder, or the same settings"
-    )]
-    Different {
-        /// The folder.
-        folder: String,
-        /// The first field that differs.
-        field: String,
-        /// Value in the folder.
-        theirs: String,
-        /// Value asked for.
-        ours: String,
-    },
-    /// A file is not what it should be.
-    #[error(
-        "{file} is damaged: {what}; remove it and run `trustvb table build` again to make it anew"
-    )]
-    Damaged {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        what: String,
-    },
+    /// The folder or its files are not what they should be.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A shard that cannot be.
     #[error("shard {0}/{1} is not possible: the first number must be between 1 and the second")]
     Shard(u32, u32),
-    /// The file system refused.
-    #[error("{file}: {source}")]
-    Io {
-        /// The file.
-        file: String,
-        /// Why.
-        source: io::Error,
-    },
     /// Reading or writing columns failed.
     #[error(transparent)]
     Data(#[from] DataError),
@@ -99,6 +31,9 @@ pub enum TableError {
     #[error(transparent)]
     Build(#[from] BuildError),
 }
+
+/// A table's folder or prefix, with its manifest.
+pub(super) type Kept = Store<Manifest>;
 
 /// Which share of the parts to build: `number` of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,17 +64,8 @@ impl Shard {
     }
 }
 
-const MANIFEST: &str = "manifest.json";
-const DATA: &str = "data.parquet";
-
-fn io_error(file: String) -> impl FnOnce(io::Error) -> TableError {
-    |source| TableError::Io { file, source }
-}
-
-/// Whether the table has a file.
-fn has(place: &Location, file: &str) -> Result<bool, TableError> {
-    place.has(file).map_err(io_error(place.name_of(file)))
-}
+/// The file of the data.
+pub(super) const DATA: &str = "data.parquet";
 
 /// Builds a table in `place`, or what is missing of it there; `shard` does only its share.
 ///
@@ -160,19 +86,23 @@ pub fn build_on_disk(
         return Err(TableError::Shard(shard.number, shard.of));
     }
     let manifest = Manifest::new(settings, model.layout(), data);
-    prepare(place, &manifest, with_data.then_some(data))?;
-    let missing: Vec<Block> = Block::all(&manifest)
-        .into_iter()
+    let kept = prepare(place, manifest, with_data.then_some(data))?;
+    let manifest = &kept.manifest;
+    let missing: Vec<Block> = Block::all(manifest)
+        .into_par_iter()
         .enumerate()
         .filter(|(i, _)| shard.makes(*i))
         .map(|(_, block)| block)
-        .filter(|block| parts::read(place, &manifest, *block).is_err())
+        .filter(|block| parts::read(&kept, *block).is_err())
         .collect();
-    let paths: usize = missing.iter().map(|block| block.jobs(&manifest).len()).sum();
+    let paths: usize = missing.iter().map(|block| block.jobs(manifest).len()).sum();
     (watch.begin)(paths as u64);
     if missing.is_empty() {
         return Ok(());
     }
+    // Every thread holds a part, as fits and as columns; the full-data path is held twice.
+    let at_once = rayon::current_num_threads().min(missing.len()) * manifest.block as usize;
+    check_memory(manifest, 2 * (at_once + 1), 0.0).map_err(BuildError::from)?;
     let reference = reference(model, &manifest.omegas, &manifest.start, &manifest.path)?;
     let problem = Problem {
         model,
@@ -182,62 +112,33 @@ pub fn build_on_disk(
         options: &manifest.path,
     };
     missing.par_iter().with_max_len(1).try_for_each(|block| {
-        let jobs = block.jobs(&manifest);
+        let jobs = block.jobs(manifest);
         let fits = backend.run(&problem, &jobs, watch.cancel, watch.done);
         let paths = jobs
             .into_iter()
             .zip(fits)
             .map(|(job, fits)| fits.map(|fits| (job, fits)).ok_or(BuildError::Cancelled))
             .collect::<Result<Vec<_>, _>>()?;
-        parts::write(place, &manifest, *block, &paths)
+        Ok(parts::write(&kept, *block, &paths)?)
     })
 }
 
-/// Writes manifest and data, or checks that they are there and the same.
+/// Claims the place of a table, and writes the data unless they are there.
+///
+/// The manifest comes first: of two builders with different data only the one whose manifest it is may write them.
 fn prepare(
     place: &Location,
-    manifest: &Manifest,
+    manifest: Manifest,
     data: Option<&ModelData>,
-) -> Result<(), TableError> {
-    if place.folder().is_some_and(Path::is_file) {
-        return Err(TableError::IsFile { folder: place.to_string() });
-    }
-    let is_there = has(place, MANIFEST)?;
-    if is_there {
-        same_manifest(place, manifest)?;
-    } else if place.exists().map_err(io_error(place.to_string()))? {
-        refuse_foreign(place)?;
-    }
-    if let Some(folder) = place.folder() {
-        remove_leftovers(folder);
-        remove_leftovers(&folder.join(PARTS));
-    }
-    let write = |file: &str, content: io::Result<Vec<u8>>| {
-        content
-            .and_then(|content| place.write(file, content))
-            .map_err(io_error(place.name_of(file)))
-    };
+) -> Result<Kept, TableError> {
+    let kept = Kept::claim(place, manifest)?;
     if let Some(data) = data
-        && !has(place, DATA)?
+        && !kept.has(DATA)?
     {
         let dataset = Dataset::from_columns(data.column_names(), data.columns())?;
-        write(DATA, dataset_bytes(&dataset))?;
+        kept.write(DATA, dataset_bytes(&dataset))?;
     }
-    if !is_there {
-        write(MANIFEST, serde_json::to_vec_pretty(manifest).map_err(io::Error::from))?;
-    }
-    Ok(())
-}
-
-/// A folder without a manifest may be a table whose builder has just begun, or was killed then. One
-/// with anything else in it is somebody's.
-fn refuse_foreign(place: &Location) -> Result<(), TableError> {
-    for name in place.names().map_err(io_error(place.to_string()))? {
-        if name != PARTS && name != DATA && name != MANIFEST && !name.ends_with(".tmp") {
-            return Err(TableError::Foreign { folder: place.to_string(), file: name });
-        }
-    }
-    Ok(())
+    Ok(kept)
 }
 
 /// Makes the folder of a table with these settings, or checks that it is one, before any fit.
@@ -249,7 +150,7 @@ pub fn claim(
     with_data: bool,
 ) -> Result<(), TableError> {
     let manifest = Manifest::new(settings.clone(), model.layout(), data);
-    prepare(place, &manifest, with_data.then_some(data))
+    prepare(place, manifest, with_data.then_some(data)).map(|_| ())
 }
 
 /// Makes the place of a table with these settings, or checks that it is one, and says of each part whether
@@ -262,66 +163,23 @@ pub fn survey(
     with_data: bool,
 ) -> Result<Vec<bool>, TableError> {
     let manifest = Manifest::new(settings, model.layout(), data);
-    prepare(place, &manifest, with_data.then_some(data))?;
-    let there = |block: Block| parts::read(place, &manifest, block).is_ok();
-    Ok(Block::all(&manifest).into_par_iter().map(there).collect())
-}
-
-fn same_manifest(place: &Location, manifest: &Manifest) -> Result<(), TableError> {
-    match read_manifest(place)?.difference(manifest) {
-        None => Ok(()),
-        Some((field, theirs, ours)) => {
-            Err(TableError::Different { folder: place.to_string(), field, theirs, ours })
-        }
-    }
-}
-
-pub(super) fn read_manifest(place: &Location) -> Result<Manifest, TableError> {
-    let name = place.to_string();
-    let content = match place.read(MANIFEST) {
-        Ok(content) => content,
-        // A store says in its own words why it cannot be reached; a folder is there or not.
-        Err(source) if place.folder().is_none() && source.kind() != io::ErrorKind::NotFound => {
-            return Err(TableError::Io { file: place.name_of(MANIFEST), source });
-        }
-        Err(_) => {
-            let why = match place.exists() {
-                Ok(true) => format!("it has no readable {MANIFEST}"),
-                _ if place.folder().is_some() => "there is no such folder".to_owned(),
-                _ => "nothing is there".to_owned(),
-            };
-            return Err(TableError::NotATable { folder: name, why });
-        }
-    };
-    let damaged = |what: String| TableError::Damaged { file: place.name_of(MANIFEST), what };
-    let value: serde_json::Value =
-        serde_json::from_slice(&content).map_err(|e| damaged(e.to_string()))?;
-    let found =
-        value["schema"].as_u64().ok_or_else(|| damaged("it has no schema number".into()))?;
-    if found > u64::from(SCHEMA) {
-        let library = value["library"].as_str().unwrap_or("of an unknown version").to_owned();
-        return Err(TableError::Newer { folder: name, found, library });
-    }
-    let manifest: Manifest = serde_json::from_value(value).map_err(|e| damaged(e.to_string()))?;
-    if manifest.block == 0 || manifest.omegas.is_empty() || manifest.layout.is_empty() {
-        return Err(damaged("it describes an empty table".into()));
-    }
-    Ok(manifest)
+    let kept = prepare(place, manifest, with_data.then_some(data))?;
+    let there = |block: Block| parts::read(&kept, block).is_ok();
+    Ok(Block::all(&kept.manifest).into_par_iter().map(there).collect())
 }
 
 /// Writes a table that is in memory. A part whose paths it does not all have is left out, to be built
 /// later.
 pub fn save(table: &TvbTable, place: &Location) -> Result<(), TableError> {
-    let manifest = table.manifest();
-    prepare(place, manifest, table.data())?;
-    for block in Block::all(manifest) {
+    let kept = prepare(place, table.manifest().clone(), table.data())?;
+    for block in Block::all(&kept.manifest) {
         let paths: Option<Vec<(Job, _)>> = block
-            .jobs(manifest)
+            .jobs(&kept.manifest)
             .into_iter()
             .map(|job| table.path(job).map(|fits| (job, fits.clone())))
             .collect();
         if let Some(paths) = paths {
-            parts::write(place, manifest, block, &paths)?;
+            parts::write(&kept, block, &paths)?;
         }
     }
     Ok(())
@@ -329,144 +187,76 @@ pub fn save(table: &TvbTable, place: &Location) -> Result<(), TableError> {
 
 /// Opens a table, complete or not. Parts that are not there are left out; a damaged one is an error.
 pub fn open(place: &Location) -> Result<TvbTable, TableError> {
-    let manifest = read_manifest(place)?;
-    let read: Vec<_> = Block::all(&manifest)
+    let kept = Kept::open(place)?;
+    let there: BTreeSet<String> = kept.names_in(PARTS)?.into_iter().collect();
+    let blocks: Vec<Block> = Block::all(&kept.manifest)
+        .into_iter()
+        .filter(|block| there.contains(block.file().trim_start_matches("parts/")))
+        .collect();
+    // Beside the table, every thread holds a part as it is read: its bytes and its columns.
+    let block = kept.manifest.block as usize;
+    let reading = rayon::current_num_threads().min(blocks.len()) * block;
+    let more = 2.0 * bytes(&kept.manifest, reading);
+    check_memory(&kept.manifest, blocks.len() * block, more).map_err(BuildError::from)?;
+    let read: Vec<_> = blocks
         .par_iter()
-        .map(|block| if_there(parts::read(place, &manifest, *block)))
+        .map(|block| if_there(parts::read(&kept, *block)))
         .collect::<Result<_, _>>()?;
     let paths = read.into_iter().flatten().flatten().collect();
-    let data = read_data(place, &manifest)?;
-    Ok(TvbTable::new(manifest, paths, data))
+    let data = read_data(&kept)?;
+    Ok(TvbTable::new(kept.manifest, paths, data))
 }
 
-/// `None` for a file that is not there.
-pub(super) fn if_there<T>(read: Result<T, TableError>) -> Result<Option<T>, TableError> {
-    match read {
-        Err(TableError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-        other => other.map(Some),
-    }
-}
-
-pub(super) fn read_data(
-    place: &Location,
-    manifest: &Manifest,
-) -> Result<Option<ModelData>, TableError> {
+/// The data of a table, if they are there and those it was built from.
+pub(super) fn read_data(kept: &Kept) -> Result<Option<ModelData>, TableError> {
+    let (place, manifest) = (&kept.place, &kept.manifest);
     let file = place.name_of(DATA);
-    let content = place.read(DATA).map_err(io_error(file.clone()));
+    let content = place.read(DATA).map_err(|source| StoreError::Io { file: file.clone(), source });
     let Some(content) = if_there(content)? else { return Ok(None) };
     let data = ModelData::from_dataset(&manifest.model, read_dataset_in(content, &file)?)?;
+    let wrong = |what: &str| kept.damaged(DATA, what);
     if super::hash_data(&data) != manifest.data_hash {
-        return Err(TableError::Damaged {
-            file,
-            what: "the data are not those the table was built from".to_owned(),
-        });
+        return Err(wrong("the data are not those the table was built from").into());
+    }
+    if data.n_units() != manifest.n_units || data.variables() != manifest.columns {
+        return Err(wrong("its units or columns are not those of the manifest").into());
     }
     Ok(Some(data))
 }
 
-/// Adds the parts of `sources` to `target`, which is made when it does not exist. Returns the
-/// number of parts added.
+/// Adds the parts of `sources` to `target`, which is made when it does not exist. Returns the number of parts
+/// added. Nothing is written unless all manifests are equal; of several sources that have a part, the first
+/// that is sound gives it.
 pub fn merge(target: &Location, sources: &[Location]) -> Result<usize, TableError> {
-    let mut added = 0;
-    for source in sources {
-        let manifest = read_manifest(source)?;
-        let data = match has(target, DATA)? {
-            true => None,
-            false => read_data(source, &manifest)?,
-        };
-        prepare(target, &manifest, data.as_ref())?;
-        for block in Block::all(&manifest) {
-            if parts::read(target, &manifest, block).is_ok() {
-                continue;
-            }
-            if let Some(paths) = if_there(parts::read(source, &manifest, block))? {
-                parts::write(target, &manifest, block, &paths)?;
-                added += 1;
-            }
+    let sources: Vec<Kept> = store::open_alike(sources)?;
+    let Some(first) = sources.first() else { return Ok(0) };
+    let mut data = None;
+    for source in &sources {
+        if data.is_none() {
+            data = read_data(source)?;
         }
     }
-    Ok(added)
-}
-
-/// What a table on disk holds.
-#[derive(Clone, Debug)]
-pub struct TableInfo {
-    /// Its manifest.
-    pub manifest: Manifest,
-    /// Whether the data are with it.
-    pub has_data: bool,
-    /// Paths it has, of how many.
-    pub paths: (usize, usize),
-    /// Replicates that are missing, by design.
-    pub missing: BTreeMap<Design, Vec<u32>>,
-    /// Parts that cannot be read, with the reason.
-    pub damaged: Vec<String>,
-    /// Parts that there should be.
-    pub n_parts: usize,
-    /// Parts that are not there or cannot be read, counted from 0 in the table's order.
-    pub missing_parts: Vec<usize>,
-    /// For each ω of the grid: fits that converged, did not converge, and failed.
-    pub fits: Vec<[usize; 3]>,
-    /// Sweeps made in all.
-    pub sweeps: u64,
-}
-
-impl TableInfo {
-    /// Whether every part is there and can be read.
-    pub fn is_complete(&self) -> bool {
-        self.missing_parts.is_empty()
-    }
-}
-
-/// Reads a part that may be replaced while it is read, as when it is made anew on another machine: what is
-/// damaged is read once more.
-fn read_settled(
-    place: &Location,
-    manifest: &Manifest,
-    block: Block,
-) -> Result<Option<Vec<(Job, PathFits)>>, TableError> {
-    let read = || if_there(parts::read(place, manifest, block));
-    read().or_else(|_| read())
-}
-
-/// Looks at a table without refusing one that is incomplete or partly damaged. Builders may be at work:
-/// a part that is being written is missing, not damaged.
-pub fn info(place: &Location) -> Result<TableInfo, TableError> {
-    let manifest = read_manifest(place)?;
-    let mut info = TableInfo {
-        has_data: has(place, DATA)?,
-        paths: (0, jobs(&manifest).len()),
-        missing: BTreeMap::new(),
-        damaged: Vec::new(),
-        n_parts: 0,
-        missing_parts: Vec::new(),
-        fits: vec![[0; 3]; manifest.omegas.len()],
-        sweeps: 0,
-        manifest,
-    };
-    for block in Block::all(&info.manifest) {
-        info.n_parts += 1;
-        match read_settled(place, &info.manifest, block) {
-            Ok(Some(paths)) => {
-                info.paths.0 += paths.len();
-                for (_, fits) in &paths {
-                    info.sweeps += fits.sweeps.iter().map(|&s| u64::from(s)).sum::<u64>();
-                    for (counts, status) in info.fits.iter_mut().zip(&fits.status) {
-                        match status {
-                            StatusCode::Converged => counts[0] += 1,
-                            StatusCode::Stalled | StatusCode::HitLimit => counts[1] += 1,
-                            StatusCode::Degenerate => counts[2] += 1,
-                        }
-                    }
+    let target = prepare(target, first.manifest.clone(), data.as_ref())?;
+    let (mut added, mut damaged) = (0, None);
+    for block in Block::all(&target.manifest) {
+        if parts::read(&target, block).is_ok() {
+            continue;
+        }
+        let mut found = None;
+        for source in &sources {
+            match if_there(parts::read(source, block)) {
+                Ok(Some(paths)) => {
+                    found = Some(paths);
+                    break;
                 }
-            }
-            absent => {
-                info.missing_parts.push(info.n_parts - 1);
-                info.damaged.extend(absent.err().map(|error| error.to_string()));
-                let replicates = block.jobs(&info.manifest).into_iter().map(|job| job.replicate);
-                info.missing.entry(block.design).or_default().extend(replicates);
+                Ok(None) => (),
+                Err(error) => damaged = damaged.or(Some(error)),
             }
         }
+        if let Some(paths) = found {
+            parts::write(&target, block, &paths)?;
+            added += 1;
+        }
     }
-    Ok(info)
+    damaged.map_or(Ok(added), |error| Err(error.into()))
 }

@@ -63,21 +63,28 @@ pub fn estimate(
         .map(|design| Job { design, replicate: 1 });
     let began = Instant::now();
     let mut tried = 1;
+    // Seconds of the first point alone, with all its starts, of the full data and of a bootstrap.
+    let mut first: Option<(f64, f64)> = None;
     let (reference_seconds, path_seconds) = loop {
         let omegas = &manifest.omegas[..tried.min(points)];
-        // What was tried stands for the rest: fits further down cost about as much.
-        let rest = points as f64 / omegas.len() as f64;
         let clock = Instant::now();
         let reference = Reference::new(model, omegas, &manifest.start, &manifest.path)?;
-        let reference_seconds = rest * clock.elapsed().as_secs_f64();
+        let full = clock.elapsed().as_secs_f64();
         let options = &manifest.path;
         let problem = Problem { model, omegas, resamples, reference: &reference, options };
         let clock = Instant::now();
         bootstrap.map(|job| run_job(&problem, job));
-        let path_seconds = rest * clock.elapsed().as_secs_f64();
+        let path = clock.elapsed().as_secs_f64();
         if tried >= points || began.elapsed() * 5 > budget {
-            break (reference_seconds, path_seconds);
+            let starts = first.unwrap_or((full, path));
+            let seconds = |start, tried| whole(start, tried, omegas.len(), points);
+            break match first {
+                // Nothing is known of later points but that one start of many makes one.
+                None => (full + (points - 1) as f64 * path.min(full), points as f64 * path),
+                Some(_) => (seconds(starts.0, full), seconds(starts.1, path)),
+            };
         }
+        first = first.or(Some((full, path)));
         tried *= 4;
     };
     let (width, row) = (manifest.layout.len() + 5, 8.0);
@@ -91,15 +98,32 @@ pub fn estimate(
         reference_seconds,
         path_seconds,
         // The columns as read and as the model has them; then a weighted copy and two forms of a part.
-        memory: 2.0 * values + values + 2.0 * part,
+        memory: PROGRAM + 2.0 * values + values + 2.0 * part,
         memory_per_thread: values + 2.0 * part,
         disk: values + (fits * width) as f64 * row,
     })
 }
 
+/// Bytes that the program itself takes, whatever it does.
+const PROGRAM: f64 = 20e6;
+
+/// Seconds of a whole path of `points`, from those of its first point and of the first `tried`: only the first
+/// has several starts, and fits further down cost about as much as those that were tried.
+fn whole(first: f64, seconds: f64, tried: usize, points: usize) -> f64 {
+    let each = (seconds - first).max(0.0) / (tried.max(2) - 1) as f64;
+    seconds + points.saturating_sub(tried) as f64 * each
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Estimate;
+    use super::{Estimate, whole};
+
+    #[test]
+    fn starts_are_counted_once() {
+        // Ten seconds of starts, then one for each point.
+        assert_eq!(whole(10.0, 13.0, 4, 100), 109.0);
+        assert_eq!(whole(10.0, 10.0, 1, 1), 10.0);
+    }
 
     #[test]
     fn shards_are_as_few_as_the_time_allows() {

@@ -6,15 +6,12 @@ use crate::model::{ModelData, ModelSpec};
 use crate::posterior::Layout;
 use crate::resample::{Design, Subsets};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
-/// The newest version of the files' meaning; raised when an older reader would misread them.
-pub(super) const SCHEMA: u32 = 2;
-
-/// The version whose `data.parquet` holds rows; since version 2 it may hold statistics instead.
-const SCHEMA_OF_ROWS: u32 = 1;
+/// The version of the files' meaning; raised when an older reader would misread them. Since 2 `data.parquet` may
+/// hold statistics instead of rows; since 3 manifest and parts are sealed.
+const SCHEMA: u32 = 3;
 
 /// A grid of fractions, even in log ω, from 1 down to `min`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,11 +134,14 @@ impl std::ops::Deref for Manifest {
 }
 
 impl Manifest {
+    /// The version of what is written.
+    pub(super) const SCHEMA: u32 = SCHEMA;
+
     /// The manifest of a table with these settings, for these data.
     pub fn new(settings: Settings, layout: &Layout, data: &ModelData) -> Manifest {
         let statistics = matches!(data, ModelData::Statistics(_));
         Manifest {
-            schema: if statistics { SCHEMA } else { SCHEMA_OF_ROWS },
+            schema: SCHEMA,
             library: env!("CARGO_PKG_VERSION").to_owned(),
             settings,
             layout: layout.clone(),
@@ -158,7 +158,7 @@ impl Manifest {
     #[cfg(feature = "parquet")]
     pub(crate) fn without_data(settings: Settings, layout: &Layout, n_units: usize) -> Manifest {
         Manifest {
-            schema: SCHEMA_OF_ROWS,
+            schema: SCHEMA,
             library: env!("CARGO_PKG_VERSION").to_owned(),
             settings,
             layout: layout.clone(),
@@ -169,46 +169,22 @@ impl Manifest {
             block: BLOCK,
         }
     }
-
-    /// The first field in which two manifests differ, with both values shortly.
-    pub fn difference(&self, other: &Manifest) -> Option<(String, String, String)> {
-        let (a, b) = (serde_json::to_value(self).ok()?, serde_json::to_value(other).ok()?);
-        first_difference("", &a, &b)
-    }
 }
 
-/// The first leaf in which two JSON values differ, as `path.seed`, with both values.
-pub(crate) fn first_difference(
-    name: &str,
-    a: &Value,
-    b: &Value,
-) -> Option<(String, String, String)> {
-    if a == b {
-        return None;
+/// Gives a manifest of a schema before 3 today's form: what was the default prior of `gmm` then has a name now.
+#[cfg(feature = "parquet")]
+pub(super) fn upgrade(value: &mut serde_json::Value) {
+    let Some(model) = value.get_mut("model").filter(|model| model["name"] == "gmm") else { return };
+    if let Some(base) = model.get_mut("prior").and_then(|prior| prior.get_mut("base"))
+        && *base == "default"
+    {
+        *base = "standardised".into();
     }
-    let (Value::Object(ours), Value::Object(theirs)) = (a, b) else {
-        return Some((name.to_owned(), short(a), short(b)));
-    };
-    let fields = ours.keys().chain(theirs.keys().filter(|key| !ours.contains_key(*key)));
-    fields.into_iter().find_map(|field| {
-        let inner = if name.is_empty() { field.clone() } else { format!("{name}.{field}") };
-        let side =
-            |map: &serde_json::Map<String, Value>| map.get(field).cloned().unwrap_or_default();
-        first_difference(&inner, &side(ours), &side(theirs))
-    })
 }
 
 /// Replicates per part: small enough that a killed build loses seconds, large enough that a
 /// table is not thousands of files.
 const BLOCK: u32 = 20;
-
-fn short(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
-}
 
 /// SHA-256 of the names and the bits of all values.
 pub(super) fn hash_data(data: &ModelData) -> String {
@@ -222,4 +198,21 @@ pub(super) fn hash_data(data: &ModelData) -> String {
         }
     }
     hex(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn the_default_prior_of_older_tables_keeps_its_meaning() {
+        let of = |text: &str| {
+            let mut value = serde_json::from_str(text).unwrap();
+            super::upgrade(&mut value);
+            value["model"]["prior"]["base"].as_str().unwrap().to_owned()
+        };
+        let gmm = r#"{"model": {"name": "gmm", "prior": {"base": "default", "beta0": 2.0}}}"#;
+        assert_eq!(of(gmm), "standardised");
+        assert_eq!(of(&gmm.replace("default", "paper")), "paper");
+        assert_eq!(of(&gmm.replace("gmm", "bmlr")), "default");
+    }
 }

@@ -12,26 +12,30 @@ mod diff;
 mod disk;
 #[cfg(feature = "parquet")]
 mod estimate;
+#[cfg(feature = "parquet")]
+mod info;
 mod manifest;
 #[cfg(feature = "parquet")]
 mod parts;
 mod plan;
+#[cfg(feature = "parquet")]
+mod sealed;
 
+#[cfg(feature = "parquet")]
+pub use crate::store::StoreError;
 pub use build::{BuildError, Watch, build};
 #[cfg(feature = "parquet")]
 pub use diff::{TableDiff, diff};
 #[cfg(feature = "parquet")]
-pub use disk::{
-    Shard, TableError, TableInfo, build_on_disk, claim, info, merge, open, save, survey,
-};
+pub use disk::{Shard, TableError, build_on_disk, claim, merge, open, save, survey};
 #[cfg(feature = "parquet")]
 pub use estimate::{Estimate, estimate};
 #[cfg(feature = "parquet")]
-pub(crate) use manifest::first_difference;
+pub use info::{TableCheck, TableInfo, check, info};
 #[cfg(feature = "parquet")]
 use manifest::hash_data;
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
-pub use plan::{Plan, PlanError, STARTS, TABLE_TOLERANCE};
+pub use plan::{MAX_BOOTSTRAPS, MAX_GRID, Plan, PlanError, STARTS, TABLE_TOLERANCE};
 
 use crate::backend::Job;
 use crate::fit::{PathFits, StatusCode};
@@ -64,6 +68,11 @@ impl TvbTable {
     /// What it was made with.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// Whether parts like its own carry checksums; a table that was read in an older format has none.
+    pub fn is_checked(&self) -> bool {
+        self.manifest.schema >= Manifest::SCHEMA
     }
 
     /// The blocks of its posteriors.

@@ -1,15 +1,12 @@
 //! One part of a table on disk: whole paths of a block of replicates, as a Parquet file.
 
 use super::Manifest;
-use super::disk::TableError;
+use super::disk::Kept;
 use crate::backend::Job;
-use crate::data::{ColumnValues, DataError, read_table_in, table_bytes};
+use crate::data::ColumnValues;
 use crate::fit::{PathFits, StatusCode};
-use crate::location::Location;
 use crate::resample::Design;
-
-/// The folder of parts.
-pub(super) const PARTS: &str = "parts";
+use crate::store::{PARTS, StoreError};
 
 /// Columns before the posterior's parameters.
 const FIXED: [&str; 5] = ["replicate", "omega", "status", "sweeps", "bound"];
@@ -24,14 +21,15 @@ pub(super) struct Block {
 impl Block {
     /// All blocks of a table, in order.
     pub(super) fn all(manifest: &Manifest) -> Vec<Block> {
-        let mut blocks: Vec<Block> = Vec::new();
-        for job in super::build::jobs(manifest) {
-            let block = Block { design: job.design, number: job.replicate / manifest.block };
-            if blocks.last() != Some(&block) {
-                blocks.push(block);
-            }
-        }
-        blocks
+        let of = |design: Design| {
+            let (numbers, size) = (manifest.numbers(design), manifest.block);
+            let blocks = match numbers.is_empty() {
+                true => 0..0,
+                false => numbers.start / size..numbers.end.div_ceil(size),
+            };
+            blocks.map(move |number| Block { design, number })
+        };
+        [Design::Full, Design::Split, Design::Subset].into_iter().flat_map(of).collect()
     }
 
     pub(super) fn jobs(&self, manifest: &Manifest) -> Vec<Job> {
@@ -45,15 +43,22 @@ impl Block {
     pub(super) fn file(&self) -> String {
         format!("{PARTS}/{}-{:05}.parquet", self.design.name(), self.number)
     }
+
+    /// What its seal says it holds.
+    fn content(&self, manifest: &Manifest) -> String {
+        let jobs = self.jobs(manifest);
+        let ends = [jobs.first(), jobs.last()].map(|job| job.map_or(0, |job| job.replicate));
+        format!("{} {}-{}", self.design.name(), ends[0], ends[1])
+    }
 }
 
 /// Writes the paths of a block.
 pub(super) fn write(
-    place: &Location,
-    manifest: &Manifest,
+    kept: &Kept,
     block: Block,
     paths: &[(Job, PathFits)],
-) -> Result<(), TableError> {
+) -> Result<(), StoreError> {
+    let manifest = &kept.manifest;
     let (mut replicates, mut omegas, mut status) = (Vec::new(), Vec::new(), Vec::new());
     let (mut sweeps, mut bounds) = (Vec::new(), Vec::new());
     let row = manifest.layout.len();
@@ -81,38 +86,19 @@ pub(super) fn write(
     for (name, values) in names.iter().zip(&parameters) {
         columns.push((name, ColumnValues::Doubles(values)));
     }
-    let file = block.file();
-    table_bytes(&columns)
-        .and_then(|content| place.write(&file, content))
-        .map_err(|source| TableError::Io { file: place.name_of(&file), source })
+    kept.write_part(&block.file(), &block.content(manifest), &columns)
 }
 
 /// Reads the paths of a block and checks that they are the ones it should hold.
-pub(super) fn read(
-    place: &Location,
-    manifest: &Manifest,
-    block: Block,
-) -> Result<Vec<(Job, PathFits)>, TableError> {
-    let file = place.name_of(&block.file());
-    let content = place
-        .read(&block.file())
-        .map_err(|source| TableError::Io { file: file.clone(), source })?;
+pub(super) fn read(kept: &Kept, block: Block) -> Result<Vec<(Job, PathFits)>, StoreError> {
+    let (manifest, file) = (&kept.manifest, block.file());
     let mut names: Vec<String> = FIXED.iter().map(|&s| s.to_owned()).collect();
     names.extend(manifest.layout.parameter_names());
-    let damaged = |what: &str| TableError::Damaged { file: file.clone(), what: what.to_owned() };
-    let columns = read_table_in(content, &file, &names).map_err(|error| match error {
-        DataError::Corrupt { reason, .. } => damaged(&reason),
-        other => other.into(),
-    })?;
+    let damaged = |what: &str| kept.damaged(&file, what);
     let jobs = block.jobs(manifest);
     let n_omegas = manifest.omegas.len();
-    if columns[0].len() != jobs.len() * n_omegas {
-        return Err(damaged(&format!(
-            "it has {} rows where {} are expected",
-            columns[0].len(),
-            jobs.len() * n_omegas
-        )));
-    }
+    let n_rows = jobs.len() * n_omegas;
+    let columns = kept.read_part(&file, &block.content(manifest), &names, n_rows)?;
     let mut paths = Vec::with_capacity(jobs.len());
     for (at, job) in jobs.into_iter().enumerate() {
         let rows = at * n_omegas..(at + 1) * n_omegas;

@@ -41,6 +41,12 @@ pub struct Plan {
 /// The relative change at which fits of a table have converged, unless the user says otherwise.
 pub const TABLE_TOLERANCE: f64 = 1e-8;
 
+/// Points that a grid may have: beyond, they are closer than fits can tell.
+pub const MAX_GRID: usize = 100_000;
+
+/// Bootstraps that a design may have.
+pub const MAX_BOOTSTRAPS: u32 = 10_000_000;
+
 /// Units that a subset must have.
 const SMALLEST_SUBSET: u32 = 200;
 
@@ -73,6 +79,16 @@ impl Plan {
 
     /// The settings of a table for `model`, and its resamples.
     pub fn settings(self, model: ModelSpec) -> Result<(Settings, Resamples), PlanError> {
+        let too_many = |option, given: u64, most: u64| PlanError::TooMany { option, given, most };
+        if self.grid > MAX_GRID {
+            return Err(too_many("--grid", self.grid as u64, MAX_GRID as u64));
+        }
+        if self.bootstraps > MAX_BOOTSTRAPS {
+            return Err(too_many("-B", self.bootstraps.into(), MAX_BOOTSTRAPS.into()));
+        }
+        if let Some(subsets) = self.subsets.filter(|subsets| subsets.count > MAX_BOOTSTRAPS) {
+            return Err(too_many("--subsets", subsets.count.into(), MAX_BOOTSTRAPS.into()));
+        }
         if self.fresh_splits && self.given.is_some() {
             return Err(PlanError::FreshAndGiven);
         }
@@ -172,6 +188,16 @@ pub enum PlanError {
         size: u32,
         /// Subsets.
         count: u32,
+    },
+    /// More than a table can have.
+    #[error("{option} {given}: there can be at most {most}; give fewer")]
+    TooMany {
+        /// The option.
+        option: &'static str,
+        /// As it was given.
+        given: u64,
+        /// The most there can be.
+        most: u64,
     },
     /// A grid from 1 to 1.
     #[error("--omega-min 1 leaves no room for a grid; give a smaller fraction, such as 0.001")]

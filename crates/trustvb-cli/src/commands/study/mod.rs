@@ -12,9 +12,9 @@ use crate::args::{
 use crate::failure::Failure;
 use crate::output::write_text;
 use crate::progress;
+use crate::say::say;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use trustvb::data::DataError;
 use trustvb::study::{
     Changes, Half, Labels, PRESETS, Results, Study, StudyError, StudyInfo, StudyMethod, info,
     merge, preset, run as run_study, study_in, summarise,
@@ -46,21 +46,27 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
         // Whoever makes another share makes its parts anew.
         if let Some(damaged) = info(&folder)?.damaged.first() {
             if !args.quiet {
-                eprintln!("trustvb: shard {}/{} is done; {damaged}", share.number, share.of);
+                say(format_args!("shard {}/{} is done; {damaged}", share.number, share.of));
             }
             return Ok(());
         }
     }
     let results = Results::read(&folder)?;
+    if !results.checked && !args.quiet {
+        say(format_args!(
+            "{} is of an older format, whose parts carry no checksum: they were not checked",
+            folder.display()
+        ));
+    }
     let (done, of) = results.replications();
-    if done == of {
+    if done == of && results.checked {
         finish(&folder, &results)?;
     } else if !args.quiet && !args.so_far {
-        eprintln!(
-            "trustvb: {done} of {of} replications are in {}; the same command without --shard, or \
+        say(format_args!(
+            "{done} of {of} replications are in {}; the same command without --shard, or \
              `trustvb study merge`, completes them",
             folder.display()
-        );
+        ));
     }
     // A run without --half stays one study; what is shown of it is what was asked for.
     let shown = match half(args.wanted.half) {
@@ -86,6 +92,10 @@ fn half(name: Option<HalfName>) -> Option<Half> {
 
 /// Runs what is missing.
 fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), Failure> {
+    progress::keeps(format!(
+        "what is done is in {}, and the same command goes on from there",
+        folder.display()
+    ));
     let bar = progress::bar("replications", quiet);
     let watch = Watch {
         cancel: progress::interruption(),
@@ -98,20 +108,22 @@ fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), 
     let ran = run_study(folder, study, share, &watch);
     bar.finish_and_clear();
     let progress = ran.map_err(|error| match error {
-        StudyError::Data(DataError::Write { .. }) => Failure::Run(format!(
+        StudyError::Store(error) if error.may_pass() => Failure::Run(format!(
             "{error}; what is done stays in {}, and the same command goes on from there",
             folder.display()
         )),
         other => other.into(),
     })?;
     match progress {
-        progress if progress.cancelled => Err(Failure::Run(format!(
-            "interrupted with {} of {} replications done; they are in {}, and the same command goes \
-             on from there",
-            progress.done,
-            progress.of,
-            folder.display()
-        ))),
+        progress if progress.cancelled => {
+            progress::keeps(format!(
+                "{} of {} replications are in {}, and the same command goes on from there",
+                progress.done,
+                progress.of,
+                folder.display()
+            ));
+            Err(Failure::Interrupted)
+        }
         _ => Ok(()),
     }
 }
@@ -138,10 +150,10 @@ fn run_merge(args: &StudyMergeArgs) -> Result<(), Failure> {
     let results = Results::read(&args.output)?;
     let (done, of) = results.replications();
     if !args.quiet {
-        eprintln!(
-            "trustvb: added {added} parts to {}, which has {done} of {of} replications",
+        say(format_args!(
+            "added {added} parts to {}, which has {done} of {of} replications",
             args.output.display()
-        );
+        ));
     }
     if done == of {
         finish(&args.output, &results)?;

@@ -1,5 +1,6 @@
-//! `trustvb table build | info | merge | plan | diff`: tables that are kept.
+//! `trustvb table build | info | check | merge | plan | diff`: tables that are kept.
 
+mod check;
 mod diff;
 mod plan;
 
@@ -8,7 +9,8 @@ use crate::args::{
 };
 use crate::failure::Failure;
 use crate::input::Problem;
-use crate::output::{check, json_text, significant, table, write};
+use crate::output::{check as check_output, json_text, significant, table, write};
+use crate::say::say;
 use crate::{input, progress};
 use serde_json::json;
 use trustvb::backend::Cpu;
@@ -21,6 +23,7 @@ pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
     match &args.command {
         TableCommand::Build(args) => run_build(args),
         TableCommand::Info(args) => run_info(args),
+        TableCommand::Check(args) => check::run(args),
         TableCommand::Merge(args) => run_merge(args),
         TableCommand::Plan(args) => plan::run(args),
         TableCommand::Diff(args) => diff::run(args),
@@ -48,6 +51,7 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     let shard = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
     let Wanted { problem, settings, resamples } = wanted(&args.wanted.content, args.quiet)?;
     let place = input::place(&args.wanted.output)?;
+    progress::keeps(format!("what is done is in {place}, and the same command goes on from there"));
     let bar = progress::bar("fitting resamples", args.quiet);
     let watch = Watch {
         cancel: progress::interruption(),
@@ -67,10 +71,8 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     );
     bar.finish_and_clear();
     match built {
-        Err(TableError::Build(BuildError::Cancelled)) => Err(Failure::Run(format!(
-            "interrupted; what is done is in {place}, and the same command goes on from there"
-        ))),
-        Err(error @ TableError::Io { .. }) => Err(Failure::Run(format!(
+        Err(TableError::Build(BuildError::Cancelled)) => Err(Failure::Interrupted),
+        Err(TableError::Store(error)) if error.may_pass() => Err(Failure::Run(format!(
             "{error}; what is done stays in {place}, and the same command goes on from there"
         ))),
         other => Ok(other?),
@@ -99,18 +101,19 @@ fn run_merge(args: &MergeArgs) -> Result<(), Failure> {
         args.sources.iter().map(|path| input::place(path)).collect::<Result<Vec<_>, _>>()?;
     let added = merge(&target, &sources)?;
     if !args.quiet {
-        eprintln!("trustvb: added {added} parts to {target}");
+        say(format_args!("added {added} parts to {target}"));
     }
     Ok(())
 }
 
 fn run_info(args: &InfoArgs) -> Result<(), Failure> {
-    check(&args.output)?;
+    check_output(&args.output)?;
     let found = info(&input::place(&args.table)?)?;
     let text = match args.output.format {
         Format::Table => info_text(&args.table.display().to_string(), &found),
         Format::Json => json_text(&json!({
             "manifest": found.manifest,
+            "checked": found.checked,
             "has_data": found.has_data,
             "paths": found.paths.0,
             "paths_expected": found.paths.1,
@@ -163,6 +166,13 @@ fn incomplete(name: &str, info: &TableInfo) -> String {
     )
 }
 
+/// What to know of a table of an older format.
+pub(crate) fn unchecked(name: &str, schema: u32) -> String {
+    format!(
+        "{name} was written in format {schema}, whose parts carry no checksum: they were not checked"
+    )
+}
+
 /// `1–20, 41–60`.
 pub(crate) fn ranges(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
@@ -208,6 +218,10 @@ fn info_text(name: &str, info: &TableInfo) -> String {
             "bootstraps of all units are drawn from {} subsets of {} units\n",
             subsets.count, subsets.size
         ));
+    }
+    if !info.checked {
+        text.push_str(&unchecked("it", manifest.schema));
+        text.push('\n');
     }
     for (design, replicates) in &info.missing {
         text.push_str(&format!(

@@ -158,12 +158,25 @@ impl ColumnBuilder {
                 if unsigned { f64::from(*v as u32) } else { f64::from(*v) }
             }),
             ColumnReader::Int64ColumnReader(r) => {
-                self.numbers_of(
-                    r,
-                    limit,
-                    file,
-                    |v| if unsigned { *v as u64 as f64 } else { *v as f64 },
-                )
+                let mut rounded = None;
+                self.numbers_of(r, limit, file, |v| {
+                    let x = if unsigned { *v as u64 as f64 } else { *v as f64 };
+                    // In a wider type, where the largest numbers do not come back by saturation.
+                    let given = if unsigned { i128::from(*v as u64) } else { i128::from(*v) };
+                    let exact = x as i128 == given;
+                    if !exact && rounded.is_none() {
+                        let value = if unsigned { (*v as u64).to_string() } else { v.to_string() };
+                        rounded = Some(value);
+                    }
+                    x
+                })?;
+                match rounded {
+                    None => Ok(()),
+                    Some(value) => {
+                        let (file, column) = (file.to_owned(), self.choice.name.clone());
+                        Err(DataError::Inexact { file, column, value })
+                    }
+                }
             }
             ColumnReader::FloatColumnReader(r) => {
                 self.numbers_of(r, limit, file, |v| f64::from(*v))
@@ -178,10 +191,10 @@ impl ColumnBuilder {
         reader: &mut ColumnReaderImpl<T>,
         limit: usize,
         file: &str,
-        convert: impl Fn(&T::T) -> f64,
+        mut convert: impl FnMut(&T::T) -> f64,
     ) -> Result<(), DataError> {
         each_value(reader, limit, file, |value| {
-            let number = value.map_or(f64::NAN, &convert);
+            let number = value.map_or(f64::NAN, &mut convert);
             if !number.is_finite() {
                 self.note_missing(value.map(|_| number.to_string()));
             }

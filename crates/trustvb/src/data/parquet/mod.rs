@@ -1,13 +1,14 @@
 //! Reads and writes Parquet files column by column, without Arrow.
 
+mod arrow;
 mod column;
 mod read;
 mod write;
 
 pub(super) use read::{ParquetRows, read_parquet};
-pub(crate) use read::{read_dataset_in, read_table, read_table_in};
+pub(crate) use read::{read_columns, read_dataset_in};
 pub use write::write_parquet;
-pub(crate) use write::{ColumnValues, dataset_bytes, table_bytes, write_table};
+pub(crate) use write::{ColumnValues, dataset_bytes, parquet_bytes, write_table};
 
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,17 @@
 //! Reads flat numeric and text columns of a Parquet file.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use bytes::Bytes;
+use parquet::basic::Compression;
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 
+use super::arrow::durations;
 use super::column::{BATCH, ColumnBuilder, column_kind, corrupt};
 use crate::data::dataset::{Dataset, check_size};
 use crate::data::error::DataError;
@@ -17,6 +19,10 @@ use crate::data::frame::{Frame, RowNumbers};
 use crate::data::missing::{BadCell, MissingCells, RowUnit};
 use crate::data::read::ReadOptions;
 use crate::data::select::select;
+use crate::memory;
+
+/// Rows that room is made for before they are read: a footer may be wrong.
+const ROWS_AT_FIRST: usize = 1 << 20;
 
 /// Reads the wanted columns of an open Parquet file; `name` stands for it in messages.
 pub(in crate::data) fn read_parquet<R: ChunkReader + 'static>(
@@ -25,10 +31,21 @@ pub(in crate::data) fn read_parquet<R: ChunkReader + 'static>(
     options: &ReadOptions<'_>,
 ) -> Result<Frame, DataError> {
     let mut rows = ParquetRows::open(file, name, options)?;
+    let n_rows = rows.reader.metadata().file_metadata().num_rows();
+    let bytes = 8.0 * n_rows as f64 * rows.columns.len() as f64;
+    let what = format!("{n_rows} rows of {} columns", rows.columns.len());
+    memory::check(&what, bytes, "choose columns with --columns, or read it with --stream (bmlr)")
+        .map_err(|error| DataError::Memory { file: name.to_owned(), error })?;
     let frame = rows.piece(usize::MAX)?;
     check_size(name, rows.n_rows, rows.columns.len())?;
     let n_columns = rows.n_columns;
     frame.ok_or_else(|| DataError::HeaderOnly { file: name.to_owned(), n_columns })
+}
+
+/// Compressions that are built in.
+fn is_known(codec: &Compression) -> bool {
+    use Compression::{GZIP, LZ4, LZ4_RAW, SNAPPY, UNCOMPRESSED, ZSTD};
+    matches!(codec, UNCOMPRESSED | SNAPPY | GZIP(_) | LZ4 | LZ4_RAW | ZSTD(_))
 }
 
 /// The decoder checks most of what a damaged file can hold, but asserts some of it; a bad file is the
@@ -38,54 +55,74 @@ fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, DataError>) -> Result
         .unwrap_or_else(|_| Err(corrupt(name, "its pages contradict its footer")))
 }
 
-/// Reads columns of doubles and 32-bit integers (both given as doubles, NaN allowed), which must
-/// all be there, in the order of `names`.
-pub(crate) fn read_table(path: &Path, names: &[String]) -> Result<Vec<Vec<f64>>, DataError> {
-    let file = path.display().to_string();
-    match std::fs::read(path) {
-        Ok(content) => read_table_in(content, &file, names),
-        Err(source) => Err(DataError::Read { file, source }),
-    }
-}
+/// Columns, and the file's own key–value pairs.
+pub(crate) type ColumnsAndMetadata = (Vec<Vec<f64>>, Vec<(String, String)>);
 
-/// As [`read_table`], for a file's content; `file` stands for it in messages.
-pub(crate) fn read_table_in(
+/// Reads columns of doubles and 32-bit integers (both given as doubles, NaN allowed) from a file's content. They must
+/// all be there and have `n_rows` rows; the footer is asked before anything is decoded. They come in the
+/// order of `names`; what is wrong is said without the file's name.
+pub(crate) fn read_columns(
     content: Vec<u8>,
-    file: &str,
     names: &[String],
-) -> Result<Vec<Vec<f64>>, DataError> {
-    let read = || -> Result<Vec<Vec<f64>>, ParquetError> {
-        let reader = SerializedFileReader::new(Bytes::from(content))?;
-        let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        let mut columns = vec![Vec::new(); names.len()];
-        for index in 0..reader.num_row_groups() {
-            let group = reader.get_row_group(index)?;
-            for (column, name) in columns.iter_mut().zip(names) {
-                let leaf = (0..schema.num_columns())
-                    .find(|&leaf| schema.column(leaf).name() == name)
-                    .ok_or_else(|| ParquetError::General(format!("no column `{name}`")))?;
-                match group.get_column_reader(leaf)? {
-                    ColumnReader::DoubleColumnReader(mut reader) => {
-                        while reader.read_records(BATCH, None, None, column)?.0 > 0 {}
-                    }
-                    ColumnReader::Int32ColumnReader(mut reader) => {
-                        let mut integers = Vec::new();
-                        while reader.read_records(BATCH, None, None, &mut integers)?.0 > 0 {}
-                        column.extend(integers.into_iter().map(f64::from));
-                    }
-                    _ => return Err(ParquetError::General(format!("`{name}` is of another type"))),
-                }
-            }
-        }
-        let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
-        match columns.iter().all(|c| c.len() == rows) {
-            true => Ok(columns),
-            false => Err(ParquetError::General("columns of unequal length".to_owned())),
-        }
-    };
+    n_rows: usize,
+) -> Result<ColumnsAndMetadata, String> {
+    let read = || read_columns_unguarded(content, names, n_rows);
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(ParquetError::General("its pages contradict its footer".into())))
-        .map_err(|error| corrupt(file, error))
+        .map_err(|error| error.to_string())
+}
+
+fn read_columns_unguarded(
+    content: Vec<u8>,
+    names: &[String],
+    n_rows: usize,
+) -> Result<ColumnsAndMetadata, ParquetError> {
+    let wrong = |what: String| Err(ParquetError::General(what));
+    let reader = SerializedFileReader::new(Bytes::from(content))?;
+    let metadata = reader.metadata();
+    let found = metadata.file_metadata().num_rows();
+    if usize::try_from(found) != Ok(n_rows) {
+        return wrong(format!("it has {found} rows where {n_rows} are expected"));
+    }
+    let schema = metadata.file_metadata().schema_descr_ptr();
+    let leaves: HashMap<&str, usize> =
+        schema.columns().iter().enumerate().map(|(leaf, column)| (column.name(), leaf)).collect();
+    let mut columns: Vec<Vec<f64>> =
+        names.iter().map(|_| Vec::with_capacity(n_rows.min(ROWS_AT_FIRST))).collect();
+    let mut integers = Vec::new();
+    for index in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(index)?;
+        for (column, name) in columns.iter_mut().zip(names) {
+            let Some(&leaf) = leaves.get(name.as_str()) else {
+                return wrong(format!("no column `{name}`"));
+            };
+            match group.get_column_reader(leaf)? {
+                ColumnReader::DoubleColumnReader(mut reader) => {
+                    while reader.read_records(BATCH, None, None, column)?.0 > 0 {
+                        if column.len() > n_rows {
+                            return wrong(format!("`{name}` has more rows than its footer says"));
+                        }
+                    }
+                }
+                ColumnReader::Int32ColumnReader(mut reader) => {
+                    integers.clear();
+                    while reader.read_records(BATCH, None, None, &mut integers)?.0 > 0 {
+                        if integers.len() > n_rows {
+                            return wrong(format!("`{name}` has more rows than its footer says"));
+                        }
+                    }
+                    column.extend(integers.iter().map(|&i| f64::from(i)));
+                }
+                _ => return wrong(format!("`{name}` is of another type")),
+            }
+        }
+    }
+    if columns.iter().any(|column| column.len() != n_rows) {
+        return wrong("columns of unequal length".to_owned());
+    }
+    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    let pairs = pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()));
+    Ok((columns, pairs.collect()))
 }
 
 /// Reads a whole data set from a file's content; `file` stands for it in messages.
@@ -146,6 +183,10 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
         if header.is_empty() {
             return Err(DataError::Empty { file: name.to_owned() });
         }
+        let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        let arrow =
+            pairs.filter(|pair| pair.key == "ARROW:schema").find_map(|pair| pair.value.as_ref());
+        let durations = arrow.map_or_else(Vec::new, |schema| durations(schema));
         let mut columns = Vec::new();
         for choice in select(&header, options, name)? {
             let leaf = (0..schema.num_columns())
@@ -160,7 +201,21 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
                     remedy,
                 }
             })?;
+            if durations.contains(&choice.name) && !choice.text {
+                return Err(DataError::ColumnType {
+                    file: name.to_owned(),
+                    column: choice.name,
+                    found: "Duration".to_owned(),
+                    remedy: "convert it to a number of seconds or days, or leave it out with --columns",
+                });
+            }
             columns.push(ColumnBuilder::new(choice, leaf, kind));
+        }
+        let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
+        let codecs = chunks.map(|chunk| chunk.compression());
+        if let Some(codec) = codecs.into_iter().find(|codec| !is_known(codec)) {
+            let codec = format!("{codec:?}").split('(').next().unwrap_or_default().to_owned();
+            return Err(DataError::Codec { file: name.to_owned(), codec });
         }
         let total_bytes: u64 = metadata
             .row_groups()

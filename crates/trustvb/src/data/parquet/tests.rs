@@ -105,6 +105,24 @@ fn assert_pieces_are(
 }
 
 #[test]
+fn whole_numbers_that_a_double_would_round_are_refused() {
+    let schema = "message schema { REQUIRED INT64 id; REQUIRED INT64 n (INTEGER(64,false)); }";
+    let read = |id: i64, n: i64| {
+        let columns = [Values::Int64(vec![1, id, 2]), Values::Int64(vec![1, n, 3])];
+        read_written(schema, &columns, &ReadOptions::default())
+    };
+    assert!(read(1 << 53, -1 << 40).is_ok());
+    for (id, n, value) in [
+        ((1 << 53) + 1, 0, "9007199254740993"),
+        (i64::MIN + 1, 0, "-9223372036854775807"),
+        (0, -1, "18446744073709551615"),
+    ] {
+        let message = read(id, n).unwrap_err().to_string();
+        assert!(message.contains(&format!("holds {value}, which a double cannot")), "{message}");
+    }
+}
+
+#[test]
 fn pieces_cross_row_groups() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("groups.parquet");

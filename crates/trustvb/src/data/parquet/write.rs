@@ -9,6 +9,7 @@ use parquet::basic::{
 };
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
@@ -48,7 +49,7 @@ pub fn write_parquet(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
 
 /// The Parquet file of a data set's columns, in memory.
 pub(crate) fn dataset_bytes(dataset: &Dataset) -> io::Result<Vec<u8>> {
-    table_bytes(&columns_of(dataset))
+    parquet_bytes(&columns_of(dataset), &[])
 }
 
 fn columns_of(dataset: &Dataset) -> Vec<(&str, ColumnValues<'_>)> {
@@ -56,9 +57,12 @@ fn columns_of(dataset: &Dataset) -> Vec<(&str, ColumnValues<'_>)> {
     dataset.names().iter().map(String::as_str).zip(values).collect()
 }
 
-/// The Parquet file of named columns of equal length, in memory.
-pub(crate) fn table_bytes(columns: &[(&str, ColumnValues<'_>)]) -> io::Result<Vec<u8>> {
-    write_columns(columns, Vec::new()).map_err(to_io)
+/// The Parquet file of named columns of equal length and of key–value pairs, in memory.
+pub(crate) fn parquet_bytes(
+    columns: &[(&str, ColumnValues<'_>)],
+    metadata: &[(&str, String)],
+) -> io::Result<Vec<u8>> {
+    write_columns(columns, metadata, Vec::new()).map_err(to_io)
 }
 
 fn to_io(error: ParquetError) -> io::Error {
@@ -77,12 +81,13 @@ pub(crate) fn write_table(
     columns: &[(&str, ColumnValues<'_>)],
     path: &Path,
 ) -> Result<(), DataError> {
-    replace_file(path, |file| write_columns(columns, file).map_err(to_io))
+    replace_file(path, |file| write_columns(columns, &[], file).map_err(to_io))
         .map_err(|source| DataError::Write { file: path.display().to_string(), source })
 }
 
 fn write_columns<W: Write + Send>(
     columns: &[(&str, ColumnValues<'_>)],
+    metadata: &[(&str, String)],
     file: W,
 ) -> Result<W, ParquetError> {
     let mut fields = Vec::with_capacity(columns.len());
@@ -90,6 +95,11 @@ fn write_columns<W: Write + Send>(
         .set_dictionary_enabled(false)
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(concat!("trustvb ", env!("CARGO_PKG_VERSION")).to_owned());
+    if !metadata.is_empty() {
+        let pairs =
+            metadata.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
+        properties = properties.set_key_value_metadata(Some(pairs.collect()));
+    }
     for (name, values) in columns {
         let physical = match values {
             ColumnValues::Doubles(_) => {

@@ -7,6 +7,7 @@
 
 mod bmlr;
 mod gmm;
+mod limits;
 
 pub use bmlr::{BmlrSimulation, NoiseSize};
 pub use gmm::GmmSimulation;
@@ -136,6 +137,7 @@ impl SimulationSettings {
             let found = self.sizes().len();
             return Err(wrong(name, format!("there are {found} sizes; one is needed")));
         };
+        limits::check(self)?;
         match self.model {
             SimulatedModel::Gmm => {
                 self.refuse(&[

@@ -227,6 +227,10 @@ impl Regressors for GroupStatistics {
         let [least, largest] = self.range(column);
         (least == largest).then_some(least)
     }
+    fn ranges(&self) -> Vec<(&str, [f64; 2])> {
+        let names = self.design_names.iter().map(String::as_str).chain([self.response_name()]);
+        names.zip(self.ranges.iter().copied()).collect()
+    }
     fn scaled_gram(&self, columns: &[usize], centred: bool) -> Vec<Vec<f64>> {
         let pooled = self.pooled();
         // The move itself, not the mean: adding it to a large centre would round it.

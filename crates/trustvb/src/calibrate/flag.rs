@@ -2,7 +2,7 @@
 
 use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
 use crate::fit::{StatusCode, is_emptied, match_components};
-use crate::posterior::Posterior;
+use crate::posterior::{Family, Posterior};
 use crate::resample::Design;
 use crate::special::gamma::trigamma;
 use crate::table::TvbTable;
@@ -84,13 +84,22 @@ pub enum Flag {
         /// By which factor they differ.
         times: f64,
     },
+    /// A component has too few rows for a covariance of so many columns.
+    FewRows {
+        /// 1-based component.
+        component: usize,
+        /// Its rows, rounded.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
     /// Every resample has the same estimate, so that resampling says nothing.
     IdenticalEstimates,
 }
 
 impl Flag {
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 20] = [
+    pub const NAMES: [&str; 21] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -111,6 +120,7 @@ impl Flag {
         "identical-estimates",
         "components-overlap",
         "prior-dominates",
+        "few-rows",
     ];
 
     /// Names of those that only tell, and are no reason for distrust.
@@ -139,6 +149,7 @@ impl Flag {
             Flag::IdenticalEstimates => "identical-estimates",
             Flag::ComponentsOverlap { .. } => "components-overlap",
             Flag::PriorDominates { .. } => "prior-dominates",
+            Flag::FewRows { .. } => "few-rows",
         }
     }
 
@@ -208,6 +219,10 @@ impl Flag {
                  data hardly tell the components apart, and intervals may miss more often than they claim; fewer \
                  components or more data would help"
             ),
+            Flag::FewRows { component, rows, columns } => format!(
+                "component {component} has {rows} rows for {columns} columns: a covariance of so many columns cannot \
+                 be learned from so few rows, and the component may not be real; use fewer columns or more data"
+            ),
             Flag::PriorDominates { component, times } => format!(
                 "a standard deviation of component {component} is off by a factor of {times:.2} from that of its \
                  data: the prior made it"
@@ -240,6 +255,9 @@ const MANY: f64 = 0.05;
 
 /// A weight that resamples move this many times as much as VB's posterior says.
 const OVERLAP: f64 = 4.0;
+
+/// Rows per column below which a component's covariance is mostly noise.
+const FEW_ROWS: f64 = 3.5;
 
 /// A standard deviation that is off by this factor was made by the prior.
 const MADE_BY_PRIOR: f64 = 1.25;
@@ -328,12 +346,22 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     let omega = table.omegas()[0];
     let k = alpha.len() as f64;
     let alpha0 = (alpha.iter().sum::<f64>() - omega * table.manifest().n_units as f64) / k;
-    let emptied: Vec<usize> = (0..alpha.len())
-        .filter(|&k| is_emptied((alpha[k] - alpha0) / omega))
-        .map(|k| k + 1)
-        .collect();
+    let counts: Vec<f64> = alpha.iter().map(|a| (a - alpha0) / omega).collect();
+    let emptied: Vec<usize> =
+        (0..counts.len()).filter(|&k| is_emptied(counts[k])).map(|k| k + 1).collect();
     if !emptied.is_empty() {
         answer.flags.push(Flag::EmptiedComponents(emptied));
+    }
+    let blocks = &table.layout().blocks;
+    let Some(gaussian) = blocks.iter().find(|b| b.family == Family::NormalWishart) else { return };
+    // One column has a variance, not a shape; an emptied component has been told.
+    let few = |k: &usize| gaussian.dim > 1 && counts[*k] < FEW_ROWS * gaussian.dim as f64;
+    if let Some(k) = (0..counts.len()).filter(few).find(|&k| !is_emptied(counts[k])) {
+        answer.flags.push(Flag::FewRows {
+            component: k + 1,
+            rows: counts[k].round() as usize,
+            columns: gaussian.dim,
+        });
     }
 }
 

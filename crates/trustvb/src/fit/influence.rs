@@ -140,7 +140,7 @@ impl Linearisation {
     }
 }
 
-/// Evaluates at `point[i] ± step` (one-sided when the lower point is not feasible) and returns the
+/// Evaluates at `point[i] ± step` (one-sided when one of them is not feasible) and returns the
 /// distance between the two points. `point` is as before afterwards.
 fn central_difference(
     point: &mut [f64],
@@ -156,10 +156,10 @@ fn central_difference(
     let lower = point[i];
     let down = evaluate(point, false);
     point[i] = centre;
-    up?;
-    if down.is_ok() {
-        return Ok(upper - lower);
+    match (up, down) {
+        (Ok(()), Ok(())) => Ok(upper - lower),
+        (Ok(()), Err(_)) => evaluate(point, false).map(|()| upper - centre),
+        (Err(_), Ok(())) => evaluate(point, true).map(|()| centre - lower),
+        (Err(why), Err(_)) => Err(why),
     }
-    evaluate(point, false)?;
-    Ok(upper - centre)
 }

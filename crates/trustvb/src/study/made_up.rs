@@ -51,5 +51,5 @@ pub(super) fn results(methods: &[&str], cells: usize, quantities: usize) -> Resu
     };
     let named = (1..=cells).map(|c| 100 * c).zip(study.cell_names());
     let infos: Vec<CellInfo> = named.map(cell).collect();
-    Results { study, records: vec![Vec::new(); cells], cells: infos }
+    Results { study, records: vec![Vec::new(); cells], cells: infos, checked: true }
 }

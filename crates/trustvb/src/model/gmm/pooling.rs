@@ -63,9 +63,6 @@ pub(super) struct Pooling {
     guess: Vec<f64>,
 }
 
-/// What a component's covariance is multiplied with in the mean of the prior of `S`.
-const WIDE: f64 = 1.0;
-
 impl Pooling {
     /// For a sample with this covariance matrix. `nu0` are the degrees of freedom of tied components, `loose` is the
     /// probability of the others.
@@ -80,7 +77,7 @@ impl Pooling {
         let share = (n_components as f64).powf(-2.0 / p as f64);
         let guess: Vec<f64> = covariance.iter().map(|c| share * c).collect();
         let g = p as f64 + 2.0;
-        let scale: Vec<f64> = guess.iter().map(|c| WIDE / g * c).collect();
+        let scale: Vec<f64> = guess.iter().map(|c| c / g).collect();
         let (h_inverse, ln_det) = invert_spd(p, &scale)?;
         let mut ties = vec![Tie::new(p, nu0, nu0, 1.0 - loose)];
         if loose > 0.0 {
@@ -188,10 +185,8 @@ impl Pool {
         self.kl = 0.0;
         self.total.copy_from_slice(&pooling.h_inverse);
         for (k, extra) in extras.enumerate() {
-            let (precision, q) = (&extra[..triangle], extra[triangle]);
-            if !(0.0..=1.0).contains(&q) {
-                return Err(NotPositiveDefinite(p));
-            }
+            // An accelerated step may overshoot a probability that is nearly 0 or 1.
+            let (precision, q) = (&extra[..triangle], extra[triangle].clamp(0.0, 1.0));
             let mean = |of: fn(&Tie) -> f64| (1.0 - q) * of(tied) + q * of(loose);
             self.t[k] = mean(|tie| tie.t);
             self.nu0[k] = mean(|tie| tie.nu);

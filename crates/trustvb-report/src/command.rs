@@ -178,10 +178,13 @@ impl Builder {
 
     fn grid(&mut self, manifest: &Manifest, built_in: bool) {
         let (full, split) = (manifest.replicates.full, manifest.replicates.split);
-        // Without --method a table serves vb, tvb, anchored and analytic; as published, vb and tvb.
+        // Methods that look at ω = 1 only bring no grid.
+        let at_one = manifest.omegas.len() == 1 && split == 0;
+        // Without --method a table serves balanced, vb and tvb; as published, vb and tvb.
         let methods = match (manifest.published_intervals, full > 0, split > 0) {
             (false, true, true) | (true, false, true) => None,
             (true, true, true) => Some("vb,tvb,anchored"),
+            (_, true, false) if at_one => Some("balanced,vb"),
             (_, true, false) => Some("vb,anchored"),
             (false, false, true) => Some("vb,tvb"),
             (_, false, false) => Some("vb"),
@@ -189,7 +192,7 @@ impl Builder {
         if let Some(methods) = methods {
             self.words(&["--method", methods]);
         }
-        if full + split > 0 && !(built_in && manifest.omegas.len() == 500) {
+        if full + split > 0 && !at_one && !(built_in && manifest.omegas.len() == 500) {
             self.words(&["--grid", &manifest.omegas.len().to_string()]);
         }
         if manifest.omega_min != 0.001 {

@@ -13,7 +13,7 @@ import trustvb
 
 
 def test_a_frame_with_a_row_per_quantity_method_and_level(table):
-    frame = table.intervals(["pi[1]", "mu[1,] - mu[2,]"], level=[0.9, 0.95], method="tvb")
+    frame = table.intervals(["pi[1]", "mu[1,] - mu[2,]"], level=[0.9, 0.95], method="tempered")
     assert isinstance(frame, pd.DataFrame)
     assert list(frame.columns) == [
         *("functional", "method", "level", "omega", "estimate", "lower", "upper"),
@@ -48,6 +48,8 @@ def test_calibration_lengthens_what_overlaps(table):
     assert frame.coverage["vb"] < 0.8
 
 
+# At small ω the prior takes over, and the curve of `tvb` falls again: that is said, and rightly.
+@pytest.mark.filterwarnings("ignore:not-monotone:trustvb.CalibrationWarning")
 def test_the_recommended_comes_first_and_is_marked(table, model):
     frame = table.intervals("pi[1]")
     assert list(frame.method) == ["balanced", "vb", "tvb"]
@@ -68,7 +70,9 @@ def test_stretched_draws_and_densities_have_the_interval(table):
         (_, draws), *_ = table._native.sample([h], row.omega, 20_000, True)
         limits = np.quantile(draws, [0.025, 0.975])
         # The standard error of a quantile of 20,000 draws is below 1% of the length.
-        np.testing.assert_allclose(limits, [row.lower, row.upper], atol=0.03 * (row.upper - row.lower))
+        np.testing.assert_allclose(
+            limits, [row.lower, row.upper], atol=0.03 * (row.upper - row.lower)
+        )
         (_, plain), *_ = table._native.sample([h], 1.0, 20_000)
         moved = trustvb._native.tempered_draws(plain, row.estimate, row.omega, scale)
         np.testing.assert_allclose(moved, draws, rtol=1e-12)
@@ -76,7 +80,10 @@ def test_stretched_draws_and_densities_have_the_interval(table):
         assert np.trapezoid(y, x) == pytest.approx(0.999, abs=1e-3)
         inside = (x >= row.lower) & (x <= row.upper)
         assert np.trapezoid(y[inside], x[inside]) == pytest.approx(0.95, abs=0.003)
-        flat, as_is = table._native.density(h, 1.0, 50, 500, True), table._native.density(h, 1.0, 50, 500)
+        flat, as_is = (
+            table._native.density(h, 1.0, 50, 500, True),
+            table._native.density(h, 1.0, 50, 500),
+        )
         np.testing.assert_allclose(flat, as_is, rtol=1e-9)
 
 

@@ -266,9 +266,7 @@ class _Task:
             path.append(result)
         return self.checked(path)
 
-    def path(
-        self, design: str, replicate: int, checked: Vector, start: Any
-    ) -> _Path:
+    def path(self, design: str, replicate: int, checked: Vector, start: Any) -> _Path:
         """Where checked values lie in a bootstrap's laws: by target, level, quantity and ω. Beside it, whether
         fits converged, and by level and quantity the estimate and the interval at ω = 1.
 

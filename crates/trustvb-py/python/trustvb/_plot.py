@@ -79,6 +79,11 @@ def _coverage(
     if smallest >= 1:
         # Nothing but ω = 1 was fitted: the curves say how far they go.
         smallest = min((float(np.min(curve["omega"])) for curve in curves.values()), default=0.1)
+    # Curves of stretches go on to where nothing is covered, which would take half of the figure.
+    largest = max([1.0, *(row["omega"] for row in rows if np.isfinite(row["omega"]))])
+    for method, curve in curves.items():
+        near = np.asarray(curve["omega"]) <= 1.3 * largest
+        curves[method] = {name: np.asarray(column)[near] for name, column in curve.items()}
     ax.axhline(level, color=AXIS, linewidth=1, linestyle=(0, (4, 3)))
     ax.annotate(
         f"{100 * level:g}%",
@@ -115,8 +120,6 @@ def _coverage(
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     ax.set_xscale("log")
-    # Curves of stretches go on to where nothing is covered.
-    largest = max([1.0, *(row["omega"] for row in rows if np.isfinite(row["omega"]))])
     ax.set_xlim(1.15 * largest, smallest * 0.87)
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if smallest >= 0.02 else (1.0, 3.0)))
     ax.xaxis.set_minor_locator(NullLocator())

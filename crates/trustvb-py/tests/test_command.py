@@ -69,7 +69,7 @@ def test_demo_is_calibrate_without_arguments(json_of):
         expected = [np.nan if a[name] is None else a[name] for a in theirs]
         np.testing.assert_array_equal(ours[name], np.round(expected, 4))
     text = trustvb.demo().to_string()
-    assert "mu[1,waiting]" in text and "79.95" in text
+    assert "mu[1,waiting]" in text and "79.97" in text
 
 
 def test_one_fit_is_bit_identical(overlap, overlap_path, json_of):

@@ -295,7 +295,7 @@ pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>,
             methods.push(method);
         }
     }
-    methods.sort();
+    Method::in_order(&mut methods);
     Ok(methods)
 }
 

@@ -8,7 +8,7 @@ use common::Scratch;
 use serde_json::{Value, json};
 use server::Server;
 
-const METHODS: [&str; 4] = ["vb", "tvb", "anchored", "analytic"];
+const METHODS: [&str; 3] = ["balanced", "vb", "tvb"];
 
 fn with_table() -> Scratch {
     let scratch = Scratch::new();
@@ -39,7 +39,7 @@ fn answers_are_those_of_the_command_in_any_order_of_levels() {
             let level: f64 = level.parse().unwrap();
             let question = json!({
                 "table": 0, "functional": functional, "level": level,
-                "methods": ["analytic", "vb", "anchored", "tvb"],
+                "methods": ["tvb", "vb", "balanced"],
             });
             let (status, body) = server.ask("/api/ask", &question);
             assert_eq!(status, 200, "{body}");

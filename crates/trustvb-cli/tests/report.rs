@@ -78,8 +78,9 @@ fn a_report_tells_how_its_table_was_made() {
     scratch.write("prior.toml", "alpha0 = 2.0\nm0 = [3.0, 70.0]\n");
     scratch.write("centres.csv", "eruptions,waiting\n2,54\n4.3,80\n");
     let formula = ["--formula", "y ~ 0 + x1 + x2 | group"];
-    let cases: [&[&str]; 8] = [
+    let cases: [&[&str]; 9] = [
         &[],
+        &["--method", "tempered"],
         &[
             "-k",
             "3",

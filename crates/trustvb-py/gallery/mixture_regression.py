@@ -28,14 +28,15 @@ frame = pd.DataFrame(
 
 model = trustvb.MixtureRegression(n_components=2, random_state=1)
 model.fit("growth ~ light | plant", frame)
-table = model.table(["vb", "anchored"], bootstraps=300, grid=40, omega_min=0.1)
+methods = ["recommended", "vb", "tempered"]
+table = model.table(methods, bootstraps=300)
 slopes = "beta[1,light] - beta[2,light]"
-answers = table.intervals(["pi[1]", slopes], method=["vb", "anchored", "analytic"])
+answers = table.intervals(["pi[1]", slopes], method=[*methods, "jackknife"])
 print(answers.round(3).to_string(index=False))
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 table.plot_clusters(ax=left)
-table.plot_density("pi[1]", method=["vb", "anchored"], ax=middle)
-table.plot_density(slopes, method=["vb", "anchored"], ax=right)
+table.plot_density("pi[1]", method=methods, ax=middle)
+table.plot_density(slopes, method=methods, ax=right)
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 figure.savefig(folder / "mixture_regression.png", dpi=110)

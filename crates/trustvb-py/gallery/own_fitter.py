@@ -65,7 +65,8 @@ if __name__ == "__main__":
         logistic_regression,
         make_data(),
         {"slope": slope, "P(y = 1 | x = 1)": probability_at_one},
-        method=["vb", "gpc", "anchored"],
+        method=["recommended", "vb", "tempered", "anchored"],
+        scale={"P(y = 1 | x = 1)": "unit"},
         bootstraps=200,
         grid=16,
         omega_min=0.1,
@@ -76,6 +77,6 @@ if __name__ == "__main__":
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.6), layout="constrained")
     calibration.plot_coverage("slope", ax=left)
-    calibration.plot_density("slope", method=["vb", "anchored"], ax=right)
+    calibration.plot_density("slope", method=["recommended", "vb", "tempered"], ax=right)
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     figure.savefig(folder / "own_fitter.png", dpi=110)

@@ -30,12 +30,13 @@ first = rng.random(600) < 0.65
 X = np.where(first[:, None], 0.0, 2.2) + rng.normal(size=(600, 2))
 
 model = trustvb.GaussianMixture(n_components=2, random_state=1).fit(X)
-table = model.table("anchored", bootstraps=200, grid=40, omega_min=0.02)
-answers = table.intervals([overlap, "pi[1]"], method=["vb", "anchored"], draws=200)
+methods = ["recommended", "vb", "tempered"]
+table = model.table(methods, bootstraps=200)
+answers = table.intervals([overlap, "pi[1]"], method=methods, draws=200)
 print(answers.round(3).to_string(index=False))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.6), layout="constrained")
 table.plot_clusters(ax=left)
-table.plot_density(overlap, method=["vb", "anchored"], draws=200, ax=right)
+table.plot_density(overlap, method=methods, draws=200, ax=right)
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 figure.savefig(folder / "own_functional.png", dpi=110)

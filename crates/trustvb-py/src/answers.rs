@@ -3,7 +3,7 @@
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use trustvb::calibrate::{Answer, Choice, CurvePoint, Flag};
+use trustvb::calibrate::{Answer, Choice, CurvePoint, Flag, Method};
 
 use crate::errors::in_python;
 
@@ -22,6 +22,7 @@ pub(crate) fn answer<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'p
     dict.set_item("label", &answer.label)?;
     dict.set_item("method", answer.method.name())?;
     dict.set_item("level", answer.level)?;
+    dict.set_item("recommended", answer.method == Method::RECOMMENDED)?;
     dict.set_item("omega", answer.omega)?;
     dict.set_item("estimate", answer.estimate)?;
     dict.set_item("lower", answer.lower)?;

@@ -34,7 +34,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(outside::sampled_place, module)?)?;
     module.add_function(wrap_pyfunction!(outside::sampled_interval, module)?)?;
     module.add_function(wrap_pyfunction!(outside::sampled_density, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::interval_at_one, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::tempered_draws, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::check_scale, module)?)?;
     module.add_function(wrap_pyfunction!(outside::flag, module)?)?;
+    module.add_function(wrap_pyfunction!(options::method_name, module)?)?;
     module.add_function(wrap_pyfunction!(options::usual_methods, module)?)?;
     module.add_function(wrap_pyfunction!(options::all_methods, module)?)?;
     Ok(())

@@ -82,6 +82,7 @@ impl TableOptions {
         n_units: usize,
     ) -> PyResult<Plan> {
         let methods = methods(&self.methods)?;
+        let needs_grid = methods.iter().any(|method| method.needs_grid());
         let given = match &self.resamples {
             Some(path) => {
                 Some(GivenResamples::read(path, n_units).map_err(IntoException::into_exception)?)
@@ -89,6 +90,7 @@ impl TableOptions {
             None => None,
         };
         Ok(Plan {
+            needs_grid,
             grid: self.grid,
             omega_min: self.omega_min,
             bootstraps: self.bootstraps,
@@ -105,11 +107,10 @@ impl TableOptions {
     }
 }
 
-/// Methods by name, in the order in which results are shown.
+/// Methods by name, in the order in which results are shown: the recommended one first.
 pub(crate) fn methods(names: &[String]) -> PyResult<Vec<Method>> {
     let mut methods = names.iter().map(|name| method(name)).collect::<PyResult<Vec<_>>>()?;
-    methods.sort();
-    methods.dedup();
+    Method::in_order(&mut methods);
     Ok(methods)
 }
 
@@ -126,6 +127,12 @@ pub(crate) fn method(name: &str) -> PyResult<Method> {
 #[pyfunction]
 pub(crate) fn all_methods() -> Vec<&'static str> {
     Method::ALL.iter().map(|method| method.name()).collect()
+}
+
+/// The name of the method that `name` stands for: `recommended` is one too.
+#[pyfunction]
+pub(crate) fn method_name(name: &str) -> PyResult<&'static str> {
+    Ok(method(name)?.name())
 }
 
 /// Names of the methods that run when none are named.

@@ -3,8 +3,10 @@
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use trustvb::calibrate::{Flag, GivenEvidence, Places, choose as choose_omega};
-use trustvb::functional::SampledLaw;
+use trustvb::calibrate::{
+    Flag, GivenEvidence, GivenFit, GivenFits, Places, choose as choose_omega, stretched,
+};
+use trustvb::functional::{Range, SampledLaw};
 use trustvb::resample::{Design, Resamples};
 use trustvb::table::OmegaGrid;
 
@@ -71,6 +73,68 @@ pub(crate) fn choose<'py>(
     let choices = choose_omega(&evidence, method(method_name)?, &levels)
         .map_err(IntoException::into_exception)?;
     choices.iter().map(|choice| answers::choice(py, choice)).collect()
+}
+
+/// An interval by `tempered` or `balanced`, from the fit of all units at ω = 1 and those of bootstraps, a row each: the
+/// estimate and the limits at this level, NaN where there is no fit.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn interval_at_one<'py>(
+    py: Python<'py>,
+    method_name: &str,
+    level: f64,
+    scale: &str,
+    full: (f64, f64, f64),
+    bootstraps: Matrix<'py>,
+    unconverged: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let fit = |estimate, lower, upper| GivenFit { estimate, lower, upper };
+    let rows = bootstraps.as_array();
+    let fits = GivenFits {
+        range: range(scale)?,
+        full: fit(full.0, full.1, full.2),
+        bootstraps: rows.outer_iter().map(|row| fit(row[0], row[1], row[2])).collect(),
+        unconverged,
+    };
+    let found =
+        fits.interval(method(method_name)?, level).map_err(IntoException::into_exception)?;
+    let dict = answers::choice(py, &found.choice)?;
+    dict.set_item("lower", found.lower)?;
+    dict.set_item("upper", found.upper)?;
+    Ok(dict)
+}
+
+/// Draws stretched about an estimate by `1/√ω`, on the scale where they are unbounded.
+#[pyfunction]
+pub(crate) fn tempered_draws<'py>(
+    py: Python<'py>,
+    draws: PyReadonlyArray1<'py, f64>,
+    estimate: f64,
+    omega: f64,
+    scale: &str,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let range = range(scale)?;
+    let (estimate, by) = (range.unbounded(estimate), omega.powf(-0.5));
+    let moved = to_vec(&draws).into_iter().map(|x| stretched(range, estimate, by, x)).collect();
+    Ok(vector(py, moved))
+}
+
+/// Checks the name of a scale.
+#[pyfunction]
+pub(crate) fn check_scale(scale: &str) -> PyResult<()> {
+    range(scale).map(|_| ())
+}
+
+fn range(scale: &str) -> PyResult<Range> {
+    match scale {
+        "real" => Ok(Range::Real),
+        "positive" => Ok(Range::Positive),
+        "unit" => Ok(Range::Unit),
+        "correlation" => Ok(Range::Correlation),
+        other => Err(value_error(format!(
+            "there is no scale `{other}`; choose from real, positive, unit, correlation"
+        ))),
+    }
 }
 
 /// Where `v` lies among draws.

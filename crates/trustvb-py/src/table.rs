@@ -6,8 +6,8 @@ use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use trustvb::calibrate::{CalibrateError, Calibrator, Law, Method};
-use trustvb::functional::{Draws, Functional};
+use trustvb::calibrate::{CalibrateError, Calibrator, Law, Method, stretched};
+use trustvb::functional::{Draws, Functional, Part};
 use trustvb::location::Location;
 use trustvb::posterior::Posterior as InnerPosterior;
 use trustvb::resample::Design;
@@ -194,7 +194,9 @@ impl Table {
         answers::curve(py, &result.map_err(IntoException::into_exception)?)
     }
 
-    /// The density of one functional at ω: `x` and `y`, across the central 99.9%.
+    /// The density of one functional at ω: `x` and `y`, across the central 99.9%. With `tempered` it is that of ω = 1
+    /// stretched about its estimate by `1/√ω`.
+    #[pyo3(signature = (asked, omega, points, draws, tempered=false))]
     #[allow(clippy::type_complexity)]
     fn density<'py>(
         &self,
@@ -203,39 +205,57 @@ impl Table {
         omega: f64,
         points: usize,
         draws: usize,
+        tempered: bool,
     ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
         let (tracker, raised) = (Arc::new(Tracker::default()), Raised::default());
         let layout = self.inner.layout().clone();
         let functional = single(functionals(vec![asked], &layout, &tracker, &raised)?)?;
         let (published, seed) =
             (self.inner.manifest().published_intervals, self.inner.manifest().seed);
-        let posterior = self.at(omega)?;
+        let posterior = self.at(if tempered { 1.0 } else { omega })?;
         let curve = run(py, None, None, &tracker, move |_| {
             let law = Law::new(&functional.parts()[0], layout, published, seed, draws);
-            law.density(posterior.parameters(), points)
+            if tempered {
+                law.tempered_density(posterior.parameters(), omega, points)
+            } else {
+                law.density(posterior.parameters(), points)
+            }
         })?;
         check(&raised)?;
         let (x, y) = curve.into_iter().unzip();
         Ok((vector(py, x), vector(py, y)))
     }
 
-    /// Draws of functionals from the full-data posterior at ω: a row per part.
+    /// Draws of functionals from the full-data posterior at ω: a row per part. With `tempered` they are those of ω = 1
+    /// stretched about the estimate by `1/√ω`.
+    #[pyo3(signature = (asked, omega, n, tempered=false))]
     fn sample<'py>(
         &self,
         py: Python<'py>,
         asked: Vec<Asked>,
         omega: f64,
         n: usize,
+        tempered: bool,
     ) -> PyResult<Vec<(String, Bound<'py, PyArray1<f64>>)>> {
         let (tracker, raised) = (Arc::new(Tracker::default()), Raised::default());
         let layout = self.inner.layout().clone();
         let functionals = functionals(asked, &layout, &tracker, &raised)?;
         let seed = self.inner.manifest().seed;
-        let posterior = self.at(omega)?;
+        let posterior = self.at(if tempered { 1.0 } else { omega })?;
         let values: Vec<(String, Vec<f64>)> = run(py, None, None, &tracker, move |_| {
             let parts: Vec<_> = functionals.iter().flat_map(Functional::parts).collect();
-            let sample = Draws::sample_for(&layout, posterior.parameters(), seed, n, &parts);
-            parts.iter().map(|part| (part.name().to_owned(), sample.values(part))).collect()
+            let parameters = posterior.parameters();
+            let sample = Draws::sample_for(&layout, parameters, seed, n, &parts);
+            let values = |part: &Part| {
+                let mut values = sample.values(part);
+                if tempered {
+                    let (range, by) = (part.range(), omega.powf(-0.5));
+                    let estimate = range.unbounded(part.plug_in(parameters));
+                    values.iter_mut().for_each(|x| *x = stretched(range, estimate, by, *x));
+                }
+                values
+            };
+            parts.iter().map(|part| (part.name().to_owned(), values(part))).collect()
         })?;
         check(&raised)?;
         Ok(values.into_iter().map(|(name, values)| (name, vector(py, values))).collect())

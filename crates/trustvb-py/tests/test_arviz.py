@@ -19,7 +19,7 @@ def test_each_quantity_at_its_own_omega(overlap):
     posterior = data["posterior"]
     assert posterior["mu"].shape == (4, 1000, 2, 2) and posterior["pi"].shape == (4, 1000, 2)
     assert list(posterior["column"].values) == ["x1", "x2"]
-    intervals = model.intervals(method="anchored", **options).set_index("functional")
+    intervals = model.intervals(method="tempered", **options).set_index("functional")
     found = np.quantile(posterior["mu"].sel(component=1, column="x2").values, [0.025, 0.975])
     lower, upper = intervals.loc["mu[1,2]", ["lower", "upper"]]
     np.testing.assert_allclose(found, [lower, upper], atol=0.1 * (upper - lower))
@@ -48,6 +48,8 @@ def test_quantities_of_ones_own(table):
         {"difference": lambda d: d["mu"][:, 0, 0] - d["mu"][:, 1, 0]}, draws=200, method="anchored"
     )
     assert list(data["posterior"].data_vars) == ["difference"]
+    with pytest.raises(ValueError, match="balanced has no posterior to draw from"):
+        table.to_arviz("pi[1]", method="recommended")
     data = table.to_arviz(["logit(pi[1])", "mu[1,]"], draws=200)
     assert list(data["posterior"].data_vars) == ["logit(pi[1])", "mu[1,] [x1]", "mu[1,] [x2]"]
 

@@ -24,9 +24,9 @@ def test_coverage(table):
     ax = table.plot_coverage("pi[1]")
     assert isinstance(ax, Axes) and ax.get_xscale() == "log"
     labels = ax.get_legend_handles_labels()[1]
-    assert set(labels) == {"vb", "tvb", "anchored", "analytic"}
-    line = next(line for line in ax.lines if line.get_label() == "anchored")
-    assert line.get_color() == _plot.METHODS["anchored"][0] == "#0072b2"
+    assert set(labels) == {"vb", "tvb"}, "balanced has no curve"
+    line = next(line for line in ax.lines if line.get_label() == "tvb")
+    assert line.get_color() == _plot.METHODS["tvb"][0] == "#d55e00"
     np.testing.assert_array_equal(line.get_xdata(), table.omegas)
     assert ax.get_title(loc="left") == "pi[1]"
 
@@ -48,7 +48,17 @@ def test_density(table):
 def test_percentiles_have_an_interval_and_no_density(table):
     ax = table.plot_density("pi[1]", method=["vb", "bootstrap"])
     assert ax.get_legend_handles_labels()[1] == ["vb, ω = 1", "bootstrap"]
-    table.plot_coverage("pi[1]", method=["anchored", "bootstrap"])
+    ax = table.plot_density("pi[1]")
+    assert ax.get_legend_handles_labels()[1][:2] == ["balanced", "vb, ω = 1"]
+    table.plot_coverage("pi[1]", method=["anchored", "bootstrap", "balanced"])
+
+
+def test_stretched_laws(table):
+    ax = table.plot_density("pi[1]", method=["vb", "tempered", "jackknife"])
+    widths = [np.ptp(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 200]
+    assert len(widths) == 3 and widths[1] > 1.2 * widths[0]
+    ax = table.plot_coverage("pi[1]", method=["vb", "tempered"])
+    assert "tempered" in ax.get_legend_handles_labels()[1]
 
 
 def test_clusters(table, groups):
@@ -76,6 +86,15 @@ def test_callables_and_own_fitters(table):
     assert isinstance(result.plot_coverage(), Axes) and isinstance(
         result.plot_density("mean"), Axes
     )
+    at_one = trustvb.calibrate(
+        lambda x, w, o, s: w @ x / w.sum() + z / np.sqrt(o * w.sum()),
+        np.arange(60.0) / 20,
+        {"mean": lambda d: d},
+        method=["recommended", "tempered"],
+        bootstraps=200,
+    )
+    assert at_one.plot_coverage().get_legend_handles_labels()[1] == ["tempered"]
+    assert at_one.plot_density().get_legend_handles_labels()[1][0] == "balanced"
 
 
 def test_colours_are_those_of_the_commands_figures():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -262,3 +263,180 @@ def test_laws_of_draws_are_the_librarys():
     assert _native.sampled_place(draws, 1.5) == 0.25
     assert _native.sampled_place(draws, 2.0) == 0.5
     assert _native.sampled_interval(draws, 1 - 1e-12)[0] == pytest.approx((1, 3))
+
+
+def half_as_wide(data, weights, omega, start):
+    """The mean of normal data with known variance 1, flat prior, and a posterior sd of half what it should be."""
+    n = weights.sum()
+    return weights @ data / n + 0.5 * NORMAL / np.sqrt(omega * n)
+
+
+#: Quantiles of the normal law rather than draws, so that nothing but bootstraps is random.
+NORMAL = np.array([NormalDist().inv_cdf((i + 0.5) / 1000) for i in range(1000)])
+
+
+@pytest.fixture(scope="module")
+def units() -> np.ndarray:
+    """400 normal numbers with mean 3 and sd exactly 1, the known variance of the model."""
+    x = np.random.default_rng(8).normal(size=400)
+    return 3 + (x - x.mean()) / x.std()
+
+
+def bootstrap_means(data: np.ndarray, n: int, seed: int) -> np.ndarray:
+    weights = [
+        trustvb.resample_weights("full", b, len(data), random_state=seed) for b in range(1, n + 1)
+    ]
+    return np.array([w @ data / w.sum() for w in weights])
+
+
+def test_tempering_makes_a_posterior_as_wide_as_it_should_be(units):
+    fits = []
+
+    def fitter(*arguments):
+        fits.append(arguments[2])
+        return half_as_wide(*arguments)
+
+    count = 1000
+    result = trustvb.calibrate(
+        fitter,
+        units,
+        {"mean": lambda d: d},
+        level=[0.5, 0.95],
+        method=["vb", "tempered", "recommended"],
+        bootstraps=count,
+        random_state=2,
+    )
+    assert fits == [1.0] * (count + 1), "all units and each bootstrap, once, at ω = 1"
+    assert list(result.omegas) == [1.0]
+    frame = result.intervals()
+    assert len(fits) == count + 1
+    found = frame.set_index(["method", "level"])
+    length = found.upper - found.lower
+    for level, z in ((0.5, 0.6745), (0.95, 1.96)):
+        # The quantile z of |N(0, 1)| over B bootstraps has the standard error √(level(1−level)/B) / 2φ(z): with
+        # B = 1000 it is 3.7% of z at level 0.5 and 3.0% at 0.95.
+        density = 2 * np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
+        se = np.sqrt(level * (1 - level) / count) / density / z
+        stretch = length["tempered", level] / length["vb", level]
+        assert stretch == pytest.approx(2, rel=4 * se)
+        assert found.omega["tempered", level] == pytest.approx(stretch**-2, rel=1e-6)
+        assert found.coverage["tempered", level] == pytest.approx(level, abs=0.002)
+        assert length["balanced", level] == pytest.approx(2 * z / 20, rel=4 * se)
+    assert list(found.recommended) == [False] * 4 + [True] * 2
+    assert (frame["flags"] == "").all()
+    curve = result.coverage_curve(level=0.95)
+    assert curve.omega.iloc[0] > 1 > curve.omega.iloc[-1]
+    assert curve.coverage.is_monotonic_increasing
+    # What was not fitted cannot be asked, and is not answered with what was.
+    with pytest.raises(ValueError, match="anchored was not among the methods of the call"):
+        result.intervals(method="anchored")
+    with pytest.raises(ValueError, match=r"level 0.9 was not among those of the call: tempered"):
+        result.intervals(level=0.9, method="tempered")
+    with pytest.raises(ValueError, match="balanced chooses no ω"):
+        result.coverage_curve(method="recommended")
+    assert np.isfinite(result.intervals(level=0.9, method="balanced").lower[0])
+
+
+def test_a_posterior_that_is_too_wide_is_narrowed(units):
+    result = trustvb.calibrate(
+        lambda d, w, o, s: w @ d / w.sum() + 3 * NORMAL / np.sqrt(o * w.sum()),
+        units,
+        lambda d: d,
+        method="tempered",
+        bootstraps=400,
+    )
+    frame = result.intervals()
+    # The standard error of a stretch at B = 400 is 5%, that of ω twice as much.
+    assert frame.omega[0] == pytest.approx(9, rel=0.4)
+    assert frame["flags"][0] == "above-omega-1", "a remark, of which nobody is warned"
+
+
+def quantile(x: np.ndarray, p: float) -> float:
+    """Order statistic (B + 1)p, held at the ends."""
+    at = np.clip((len(x) + 1) * p - 1, 0, len(x) - 1)
+    return float(np.interp(at, np.arange(len(x)), np.sort(x)))
+
+
+@pytest.mark.parametrize(
+    ("scale", "to", "back"),
+    [
+        ("real", lambda x: x, lambda y: y),
+        ("positive", np.log, np.exp),
+        ("unit", lambda x: np.log(x / (1 - x)), lambda y: 1 / (1 + np.exp(-y))),
+        ("correlation", np.arctanh, np.tanh),
+    ],
+)
+def test_balanced_is_what_numpy_gives(units, scale, to, back):
+    shrunk = units / 10
+    means = to(bootstrap_means(shrunk, 300, 6))
+    centre = to(shrunk.mean())
+    frame = trustvb.calibrate(
+        lambda d, w, o, s: (w @ d / w.sum(), lambda name, level: (0.29, 0.31)),
+        shrunk,
+        "mean",
+        level=[0.8, 0.95],
+        method="balanced",
+        scale={"mean": scale},
+        bootstraps=300,
+        random_state=6,
+    ).intervals()
+    for level, lower, upper in zip(frame.level, frame.lower, frame.upper, strict=True):
+        tail, reach = (1 - level) / 2, quantile(np.abs(means - centre), level)
+        expected = (
+            back(0.5 * (quantile(means, tail) + centre - reach)),
+            back(0.5 * (quantile(means, 1 - tail) + centre + reach)),
+        )
+        np.testing.assert_allclose((lower, upper), expected, rtol=1e-10)
+    assert (frame.omega == 1).all() and frame.coverage.isna().all() and frame.recommended.all()
+
+
+def test_methods_at_one_are_known_beside_others(calibration):
+    """Any call with bootstraps of all units has made the fits at ω = 1."""
+    frame = calibration.intervals(method=["anchored", "tempered", "balanced"])
+    length = (frame.upper - frame.lower).to_numpy().reshape(2, 3)
+    np.testing.assert_allclose(length[:, 1:], length[:, [0]] * np.ones(2), rtol=0.15)
+    alone = trustvb.calibrate(
+        normal_mean,
+        np.random.default_rng(5).normal(10, 1, 200),
+        {"mean": lambda d: d, "square": lambda d: d**2},
+        method=["tempered", "balanced"],
+        bootstraps=300,
+        random_state=4,
+    ).intervals()
+    both = frame[frame.method != "anchored"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone, both)
+
+
+def test_scales_that_are_wrong(data):
+    call = dict(method="recommended", bootstraps=200)
+    with pytest.raises(ValueError, match=r"'mean': .* is not between 0 and 1"):
+        trustvb.calibrate(normal_mean, data, {"mean": lambda d: d}, scale="unit", **call)
+    with pytest.raises(ValueError, match="no scale `log`; choose from real, positive"):
+        trustvb.calibrate(normal_mean, data, {"mean": lambda d: d}, scale="log", **call)
+    with pytest.raises(ValueError, match="scale names 'sd', but there is no such quantity"):
+        trustvb.calibrate(normal_mean, data, {"mean": lambda d: d}, scale={"sd": "real"}, **call)
+
+
+def test_failures_at_one(data):
+    def fitter(data, weights, omega, start):
+        if weights[0] > 1:
+            raise trustvb.FitFailed("no luck")
+        return normal_mean(data, weights, omega, start)
+
+    result = trustvb.calibrate(fitter, data, lambda d: d, method="recommended", bootstraps=200)
+    with pytest.warns(trustvb.CalibrationWarning, match="unconverged-fits"):
+        assert np.isfinite(result.intervals().lower[0])
+
+    def only_full(data, weights, omega, start):
+        if weights.max() > 1:
+            raise np.linalg.LinAlgError
+        return normal_mean(data, weights, omega, start)
+
+    result = trustvb.calibrate(only_full, data, lambda d: d, method="tempered", bootstraps=200)
+    with pytest.warns(trustvb.CalibrationWarning, match="no-evidence"):
+        assert np.isnan(result.intervals().lower[0])
+    undefined = trustvb.calibrate(
+        normal_mean, data, lambda d: d * np.nan, method="recommended", bootstraps=200
+    )
+    with pytest.warns(trustvb.CalibrationWarning, match="undefined"):
+        assert np.isnan(undefined.intervals().lower[0])

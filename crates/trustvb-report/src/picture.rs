@@ -21,6 +21,10 @@ const POINTS: usize = 201;
 /// The probability inside the ellipses of clusters.
 const ELLIPSE: f64 = 0.95;
 
+/// How far beyond 1 and ω̂ a curve of coverage is drawn: a curve of stretches goes on to where nothing is covered, and
+/// would take half the axis.
+const BEYOND: f64 = 2.0;
+
 /// One scalar with its answers.
 #[derive(Clone, Debug)]
 pub struct Quantity<'a> {
@@ -57,13 +61,18 @@ pub fn density_panel(
     let mut known: Vec<(&Posterior, Vec<f64>, Vec<f64>)> = Vec::new();
     let mut curves = Vec::new();
     for a in quantity.at(level).filter(|a| a.lower.is_finite()) {
+        let parameters = a.posterior.parameters();
         let (x, y) = match known.iter().find(|(posterior, ..)| **posterior == a.posterior) {
             // Only the interval is drawn.
             _ if !a.method.has_posterior() => (Vec::new(), Vec::new()),
+            // Its posterior is VB's: the ω is that of a stretch.
+            _ if a.method.stretches() => {
+                law.tempered_density(parameters, a.omega, POINTS).into_iter().unzip()
+            }
             Some((_, x, y)) => (x.clone(), y.clone()),
             None => {
                 let (x, y): (Vec<f64>, Vec<f64>) =
-                    law.density(a.posterior.parameters(), POINTS).into_iter().unzip();
+                    law.density(parameters, POINTS).into_iter().unzip();
                 known.push((&a.posterior, x.clone(), y.clone()));
                 (x, y)
             }
@@ -95,12 +104,15 @@ pub fn coverage_panel(table: &TvbTable, quantity: &Quantity<'_>, level: f64) -> 
     let curves = quantity
         .at(level)
         .filter(|a| !a.curve.is_empty())
-        .map(|a| CoverageCurve {
-            method: a.method.name().to_owned(),
-            omega: a.curve.iter().map(|p| p.omega).collect(),
-            coverage: a.curve.iter().map(|p| p.coverage).collect(),
-            se: a.curve.iter().map(|p| p.se).collect(),
-            chosen: Some(a.omega).filter(|w| w.is_finite()),
+        .map(|a| {
+            let points = || a.curve.iter().filter(|p| p.omega <= BEYOND * a.omega.max(1.0));
+            CoverageCurve {
+                method: a.method.name().to_owned(),
+                omega: points().map(|p| p.omega).collect(),
+                coverage: points().map(|p| p.coverage).collect(),
+                se: points().map(|p| p.se).collect(),
+                chosen: Some(a.omega).filter(|w| w.is_finite()),
+            }
         })
         .collect();
     CoveragePanel {

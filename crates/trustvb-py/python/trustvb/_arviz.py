@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ask, _native
+from ._plot import STRETCHED, WITHOUT_DENSITY
 
 if TYPE_CHECKING:
     from ._table import Table
@@ -32,7 +33,7 @@ def to_arviz(
     *,
     omega: float | None = None,
     level: float = 0.95,
-    method: str = "anchored",
+    method: str = "tempered",
     draws: int = 1000,
     chains: int = 4,
     trace: NDArray[np.float64] | None = None,
@@ -48,6 +49,9 @@ def to_arviz(
         posterior: Arrays = dict(table.draws(omega, n)) if h is None else table.sample(h, omega, n)
         rows: list[dict[str, Any]] = []
     else:
+        (method,) = _ask.methods(method, ())
+        if method in WITHOUT_DENSITY:
+            raise ValueError(f"{method} has no posterior to draw from; tempered has one")
         rows = table._answers(h, level, method, 500)
         posterior = _at_own_omega(table, h, rows, n)
     posterior = {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in posterior.items()}
@@ -76,7 +80,10 @@ def to_arviz(
 
 
 def _at_own_omega(table: Table, h: Any, rows: list[dict[str, Any]], n: int) -> Arrays:
-    """Each quantity at its own ω̂. Weights, means and coefficients go into arrays when all are there."""
+    """Each quantity at its own ω̂. Weights, means and coefficients go into arrays when all are there.
+
+    At a method's ω̂ means from the fit there, or from that at ω = 1, stretched.
+    """
     asked = dict(a for a in _ask.functionals(h) if not isinstance(a, str))
     found: Arrays = {}
     for row in rows:
@@ -84,14 +91,14 @@ def _at_own_omega(table: Table, h: Any, rows: list[dict[str, Any]], n: int) -> A
             raise ValueError(
                 f"{row['functional']} has no calibrated ω; give omega, or another method"
             )
-        least = float(table.omegas[-1])
-        where = max(row["omega"], least)
+        stretched = row["method"] in STRETCHED
+        where = row["omega"] if stretched else max(row["omega"], float(table.omegas[-1]))
         name = row["functional"]
         if name in asked:
-            sampled = table._native.sample([(name, asked[name])], where, n)
+            sampled = table._native.sample([(name, asked[name])], where, n, stretched)
         else:
             text = name.split(" [")[0] if " [" in name else name
-            sampled = table._native.sample([text], where, n)
+            sampled = table._native.sample([text], where, n, stretched)
         found[name] = dict(sampled)[name]
     if h is not None:
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from . import _native
 from ._draws import Draws
 
 Function: TypeAlias = "Callable[[Draws], Any]"
@@ -57,10 +58,11 @@ def levels(level: float | Iterable[float]) -> list[float]:
 
 
 def methods(method: str | Iterable[str] | None, usual: Iterable[str]) -> list[str]:
-    """Methods by name; the usual ones when none is given."""
+    """Methods by name, each once; the usual ones when none is given. ``recommended`` is one of them."""
     if method is None:
         return list(usual)
-    return [method] if isinstance(method, str) else list(method)
+    names = [method] if isinstance(method, str) else list(method)
+    return list(dict.fromkeys(_native.method_name(name) for name in names))
 
 
 def whole(name: str, value: Any, least: int = 1) -> int:

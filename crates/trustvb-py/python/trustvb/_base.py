@@ -346,7 +346,8 @@ class Calibrated(Estimator):
         Parameters
         ----------
         method : the methods it is to serve, which decide its resamples; the usual ones if not given.
-        grid, omega_min : points of the grid of ω, even in log ω, and the smallest.
+        grid, omega_min : points of the grid of ω, even in log ω, and the smallest; only ω = 1 is fitted if no
+            method looks at others (``balanced``, ``tempered``, ``bootstrap`` do not).
         bootstraps : of each design.
         fresh_splits : a new split and new bootstraps at every ω, as in the paper's studies.
         subsets : draw bootstraps of all units from this many subsets of n^0.7 units (bag of little bootstraps), for very
@@ -460,7 +461,7 @@ class Calibrated(Estimator):
         *,
         omega: float | None = None,
         level: float = 0.95,
-        method: str = "anchored",
+        method: str = "tempered",
         draws: int = 1000,
         chains: int = 4,
         **table: Any,
@@ -469,7 +470,8 @@ class Calibrated(Estimator):
 
         With ``omega`` all quantities come from one joint posterior at that ω. Without it each quantity is
         drawn at its own ω̂, calibrated by ``method`` at ``level``: its marginal interval is then right, but
-        quantities are not draws of one joint law. Draws are independent; chains are there because
+        quantities are not draws of one joint law. ``tempered`` and ``jackknife`` stretch the draws at ω = 1
+        about the estimate; ``balanced`` and ``bootstrap`` have no posterior. Draws are independent; chains are there because
         ArviZ expects them.
         """
         from ._arviz import to_arviz

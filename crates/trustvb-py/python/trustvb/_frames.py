@@ -140,7 +140,8 @@ ANSWER_COLUMNS = (
 
 
 def answers(rows: list[dict[str, Any]], frame: FrameName) -> Any:
-    """Answers with the columns of the command's CSV; flags are joined by semicolons."""
+    """Answers with the columns of the command's CSV; flags are joined by semicolons, new columns come last."""
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in ANSWER_COLUMNS}
     columns["flags"] = [";".join(row["flags"][0]) for row in rows]
+    columns["recommended"] = [bool(row["recommended"]) for row in rows]
     return make(columns, frame)

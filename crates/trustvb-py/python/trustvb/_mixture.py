@@ -24,8 +24,10 @@ class GaussianMixture(Calibrated):
     n_components : number of components.
     omega : the fraction that the likelihood is raised to in ``fit``; 1 is ordinary variational Bayes.
         Intervals choose their own.
-    prior : ``"default"`` (answers do not depend on units), ``"paper"``, or a dict with any of ``alpha0``, ``m0``,
-        ``beta0``, ``nu0``, ``W0`` and ``base``.
+    prior : ``"default"`` (answers do not depend on units; covariances share a learned scale), ``"paper"``, or a dict
+        with any of ``alpha0``, ``m0``, ``beta0``, ``nu0``, ``W0``, ``loose`` (the probability that a component's
+        covariance is not like the others') and ``base`` (``"default"``, ``"standardised"``, the default of
+        earlier versions, or ``"paper"``).
     update : ``"corrected"`` or ``"as-printed"``, the form of the covariance update.
     random_state : an integer is the command line's ``--seed``; a generator gives one; ``None`` is 1.
     n_init : k-means++ starts; the best bound wins.

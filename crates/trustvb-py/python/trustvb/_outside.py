@@ -27,7 +27,20 @@ Quantity: TypeAlias = "Callable[[Any], Any] | None"
 #: What counts as a fit without an answer, and is recorded; anything else that is raised is an error.
 _FAILURES = (FitFailed, ArithmeticError, np.linalg.LinAlgError)
 
-_DESIGNS = {"vb": (), "tvb": ("split",), "gpc": ("full",), "anchored": ("full",)}
+_DESIGNS = {
+    "vb": (),
+    "balanced": ("full",),
+    "tempered": ("full",),
+    "tvb": ("split",),
+    "gpc": ("full",),
+    "anchored": ("full",),
+}
+
+#: They look at fits below ω = 1.
+_ALONG_GRID = ("tvb", "gpc", "anchored")
+
+#: They need an estimate and an interval of each fit at ω = 1, and nothing else.
+_AT_ONE = ("balanced", "tempered")
 
 
 @dataclass
@@ -67,6 +80,7 @@ def calibrate(
     *,
     level: float | Iterable[float] = 0.95,
     method: str | Iterable[str] = ("vb", "anchored"),
+    scale: str | Mapping[str, str] = "real",
     bootstraps: int = 200,
     grid: int = 30,
     omega_min: float = 0.01,
@@ -88,8 +102,13 @@ def calibrate(
     data : anything; it is passed on as it is.
     h : the quantities: a callable over draws that returns a number for each, a list or a dict of them. Names
         alone if the fitter returns means and intervals.
-    level, method : as for :meth:`Table.intervals`; ``analytic`` and ``tvb-sequential`` are not possible, because
-        they differentiate or refit a model of this library.
+    level, method : as for :meth:`Table.intervals`; recommended is ``"recommended"``, which is ``balanced``.
+        ``balanced`` and ``tempered`` need fits at ω = 1 only: with them, and ``vb``, no other ω is fitted.
+        ``analytic``, ``jackknife`` and ``tvb-sequential`` are not possible, because they differentiate or refit a
+        model of this library.
+    scale : where the quantities lie, for ``balanced`` and ``tempered``, whose intervals are made on a scale without
+        bounds: ``"real"``, ``"positive"`` (log), ``"unit"`` (logit) or ``"correlation"`` (Fisher's z), one for all
+        or a dict from names; those not named are ``"real"``.
     bootstraps, grid, omega_min : resamples of each design; points of the grid of ω and the smallest.
     n_units : number of exchangeable units, the length of ``data`` (of its first element, if it is a tuple
         or a dict) if not given.
@@ -100,7 +119,7 @@ def calibrate(
     """
     names, functions = _quantities(h)
     levels = _ask.levels(level)
-    methods = [method] if isinstance(method, str) else list(method)
+    methods = _ask.methods(method, ())
     for name in methods:
         if name not in _DESIGNS:
             # The library says why.
@@ -108,11 +127,14 @@ def calibrate(
     omegas = _native.omega_grid(
         _ask.whole("grid", grid), _ask.fraction("omega_min", omega_min, one=False)
     )
+    if not set(methods) & set(_ALONG_GRID):
+        omegas = np.ones(1)
     task = _Task(
         fitter=fitter,
         data=data,
         names=names,
         functions=functions,
+        scales=_scales(scale, names),
         levels=levels,
         omegas=omegas,
         seed=seed_of(random_state),
@@ -125,6 +147,8 @@ def calibrate(
         raise TrustvbError(
             "the fitter has no answer for all units at ω = 1: nothing can be calibrated"
         )
+    if set(methods) & set(_AT_ONE):
+        task.check_scales(full[0])
     evidence: dict[str, _Evidence] = {}
     with Progress("fitting resamples", progress) as bar:
         total, done = count * len(designs), 0
@@ -159,6 +183,7 @@ class _Task:
     data: Any
     names: list[str]
     functions: list[Quantity]
+    scales: list[str]
     levels: list[float]
     omegas: Vector
     seed: int
@@ -196,6 +221,26 @@ class _Task:
         assert f is not None
         return _evaluate(f, self.names[i], fit.draws, _n_draws(fit.draws))
 
+    def limits(self, fit: Fit, i: int, level: float) -> tuple[float, float]:
+        if fit.draws is None:
+            return _interval(fit, self.names[i], level)
+        limits, _ = _native.sampled_interval(self.sample(fit, i), level)
+        return limits
+
+    def check_scales(self, full: _Result) -> None:
+        """Whether the fit of all units keeps to the scales; said before any resample is fitted."""
+        for i, name in enumerate(self.names):
+            if np.isnan(full.values[i]):
+                continue
+            for level in self.levels:
+                fit = (full.values[i], *self.limits(full.returned, i, level))
+                try:
+                    _native.interval_at_one(
+                        "balanced", level, self.scales[i], fit, np.empty((0, 3)), 0.0
+                    )
+                except ValueError as error:
+                    raise ValueError(f"{name!r}: {error}") from None
+
     def full_path(self) -> list[_Result | None]:
         """All units along the grid, from ω = 1 downwards."""
         weights, start = self.weights("full", 0), None
@@ -221,10 +266,9 @@ class _Task:
             path.append(result)
         return self.checked(path)
 
-    def path(
-        self, design: str, replicate: int, checked: Vector, start: Any
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Where checked values lie in a bootstrap's laws: by target, level, quantity and ω.
+    def path(self, design: str, replicate: int, checked: Vector, start: Any) -> _Path:
+        """Where checked values lie in a bootstrap's laws: by target, level, quantity and ω. Beside it, whether
+        fits converged, and by level and quantity the estimate and the interval at ω = 1.
 
         With draws one `u` serves all levels. An interval-maker tells for each level only whether the
         value is inside; 0.5 stands for that and 0 for outside.
@@ -232,6 +276,7 @@ class _Task:
         weights = self.weights(design, replicate)
         places = np.full((2, len(self.levels), len(self.names), len(self.omegas)), np.nan)
         converged = np.zeros(len(self.omegas), dtype=bool)
+        at_one = np.full((len(self.levels), len(self.names), 3), np.nan)
         for o, omega in enumerate(self.omegas):
             result = self.fit(weights, omega, start)
             if result is None:
@@ -244,13 +289,18 @@ class _Task:
                     values = self.sample(result.returned, i)
                     for t, v in enumerate(targets):
                         places[t, :, i, o] = _native.sampled_place(values, float(v))
+                    for k, level in enumerate(self.levels if o == 0 else ()):
+                        limits, _ = _native.sampled_interval(values, level)
+                        at_one[k, i] = result.values[i], *limits
                     continue
                 for k, level in enumerate(self.levels):
                     lower, upper = _interval(result.returned, name, level)
+                    if o == 0:
+                        at_one[k, i] = result.values[i], lower, upper
                     for t, v in enumerate(targets):
                         if lower <= upper and v == v:
                             places[t, k, i, o] = 0.5 if lower <= v <= upper else 0.0
-        return places, converged
+        return places, converged, at_one
 
 
 @dataclass
@@ -258,15 +308,25 @@ class _Evidence:
     places: NDArray[np.float64]
     """By target, level, quantity, ω and bootstrap."""
     unconverged: Vector
+    at_one: NDArray[np.float64]
+    """By level, quantity and bootstrap: estimate, lower and upper limit at ω = 1."""
 
     @classmethod
-    def gather(cls, paths: list[tuple[NDArray[np.float64], NDArray[np.bool_]]]) -> _Evidence:
-        places = np.stack([places for places, _ in paths], axis=-1)
-        return cls(places, 1.0 - np.mean([converged for _, converged in paths], axis=0))
+    def gather(cls, paths: list[_Path]) -> _Evidence:
+        places, converged, at_one = zip(*paths, strict=True)
+        return cls(
+            np.stack(places, axis=-1),
+            1.0 - np.mean(converged, axis=0),
+            np.stack(at_one, axis=-2),
+        )
 
     def of(self, level: int, quantity: int) -> tuple[Vector, Vector, Vector]:
         same, anchor = self.places[:, level, quantity]
         return np.ascontiguousarray(same), np.ascontiguousarray(anchor), self.unconverged
+
+
+#: Places, whether fits converged, and the fit at ω = 1.
+_Path: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]"
 
 
 class Calibration:
@@ -334,22 +394,65 @@ class Calibration:
             at = self._task.levels.index(level)
         return {design: evidence.of(at, i) for design, evidence in self._evidence.items()}
 
+    def _chosen(self, i: int, method: str, level: float) -> dict[str, Any]:
+        """ω̂ with its evidence, and the limits there."""
+        if method in _ALONG_GRID and not set(self._methods) & set(_ALONG_GRID):
+            raise ValueError(
+                f"{method} was not among the methods of the call, and only ω = 1 was fitted"
+            )
+        (choice,) = _native.choose(self.omegas, method, [level], **self._gathered(i, level))
+        found = None if np.isnan(choice["omega"]) else self._at(choice["omega"])
+        choice["failed"] = found is None and not np.isnan(choice["omega"])
+        choice["lower"], choice["upper"] = (
+            (np.nan, np.nan) if found is None else self._task.limits(found.returned, i, level)
+        )
+        return choice
+
+    def _chosen_at_one(self, i: int, method: str, level: float) -> dict[str, Any]:
+        """The same by a method that needs nothing but fits at ω = 1."""
+        evidence, first = self._evidence.get("full"), self._full[0]
+        assert first is not None
+        if evidence is None:
+            raise ValueError(
+                f"{method} was not among the methods of the call, which made no bootstraps of all units"
+            )
+        levels = self._task.levels
+        if method == "tempered" and level not in levels:
+            raise ValueError(
+                f"the level {level:g} was not among those of the call: tempered knows the intervals of "
+                "resamples at their own levels only"
+            )
+        at = levels.index(level) if level in levels else 0
+        limits = self._task.limits(first.returned, i, level)
+        return _native.interval_at_one(
+            method,
+            level,
+            self._task.scales[i],
+            (first.values[i], *limits),
+            evidence.at_one[at, i],
+            float(evidence.unconverged[0]),
+        )
+
     def _answer(self, i: int, method: str, level: float) -> dict[str, Any]:
-        gathered = self._gathered(i, level)
-        (choice,) = _native.choose(self.omegas, method, [level], **gathered)
         first = self._full[0]
         assert first is not None
         estimate = first.values[i]
+        if np.isnan(estimate) and method in _AT_ONE:
+            choice: dict[str, Any] = dict.fromkeys(("omega", "coverage", "coverage_se"), np.nan)
+            choice["curve"] = {name: np.empty(0) for name in ("omega", "coverage", "se")}
+            choice["flags"] = ([], [], [])
+        else:
+            choose = self._chosen_at_one if method in _AT_ONE else self._chosen
+            choice = choose(i, method, level)
         lower = upper = np.nan
         names, sentences, distrust = (list(x) for x in choice["flags"])
-        found = None if np.isnan(choice["omega"]) else self._at(choice["omega"])
         more = []
         if np.isnan(estimate):
             more.append("undefined")
-        elif found is None and not np.isnan(choice["omega"]):
+        elif choice.get("failed"):
             more.append("full-fit-failed")
-        elif found is not None:
-            lower, upper = self._limits(found, i, level)
+        else:
+            lower, upper = choice["lower"], choice["upper"]
             if estimate < lower or estimate > upper:
                 more.append("estimate-outside")
         for flag in more:
@@ -360,6 +463,7 @@ class Calibration:
         return {
             "functional": self.names[i],
             "method": method,
+            "recommended": method == _native.method_name("recommended"),
             "level": level,
             "omega": choice["omega"],
             "estimate": estimate,
@@ -382,12 +486,6 @@ class Calibration:
             self._extra[omega] = self._task.fit(self._task.weights("full", 0), omega, start)
         return self._extra[omega]
 
-    def _limits(self, found: _Result, i: int, level: float) -> tuple[float, float]:
-        if found.returned.draws is None:
-            return _interval(found.returned, self.names[i], level)
-        limits, _ = _native.sampled_interval(self._task.sample(found.returned, i), level)
-        return limits
-
     def _index(self, h: str | None) -> int:
         if h is None and len(self.names) == 1:
             return 0
@@ -399,12 +497,23 @@ class Calibration:
         self,
         h: str | None = None,
         level: float | None = None,
-        method: str = "anchored",
+        method: str | None = None,
         *,
         frame: FrameName = "pandas",
     ) -> pandas.DataFrame | Any:
-        """Estimated coverage at every ω of the grid, with its Monte-Carlo standard error."""
+        """Estimated coverage at every ω of the grid, with its Monte-Carlo standard error.
+
+        ``method`` is ``anchored`` if not given, or ``tempered`` if nothing but ω = 1 was fitted; the curve of
+        ``tempered`` is over stretches of the law, ω above 1 among them. ``balanced`` has none.
+        """
         level = self._task.levels[0] if level is None else _ask.levels(level)[0]
+        if method is None:
+            method = "anchored" if set(self._methods) & set(_ALONG_GRID) else "tempered"
+        (method,) = _ask.methods(method, ())
+        if method == "balanced":
+            raise ValueError("balanced chooses no ω, so that it has no curve of coverage")
+        if method == "tempered":
+            return _frames.make(self._chosen_at_one(self._index(h), method, level)["curve"], frame)
         design = "split" if method == "tvb" else "full"
         gathered = self._gathered(self._index(h), level)
         if design not in gathered:
@@ -449,6 +558,18 @@ def _quantities(h: Any) -> tuple[list[str], list[Quantity]]:
         if f is not None and not callable(f):
             raise TypeError(f"{name!r} must be a callable over draws, not {type(f).__name__}")
     return names, [f for _, f in pairs]
+
+
+def _scales(scale: str | Mapping[str, str], names: list[str]) -> list[str]:
+    """The scale of each quantity."""
+    given = dict.fromkeys(names, scale) if isinstance(scale, str) else dict(scale)
+    for name, of in given.items():
+        if name not in names:
+            raise ValueError(
+                f"scale names {name!r}, but there is no such quantity; there are {', '.join(names)}"
+            )
+        _native.check_scale(of)
+    return [given.get(name, "real") for name in names]
 
 
 def _units(data: Any) -> int:

@@ -21,20 +21,28 @@ COMPONENTS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", 
 #: Colour, dashes and marker of each method, as in the command's figures.
 METHODS: dict[str, tuple[str, Any, str]] = {
     "vb": ("#3a3f45", "solid", "o"),
+    "balanced": ("#0072b2", "solid", "o"),
+    "tempered": ("#009e73", "solid", "D"),
     "tvb": ("#d55e00", "solid", "s"),
     "gpc": ("#56b4e9", (0, (8, 3)), "D"),
-    "anchored": ("#0072b2", "solid", "o"),
+    "anchored": ("#cc79a7", (0, (8, 3)), "o"),
     "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
     "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
     "jackknife": ("#882255", "solid", "^"),
     "bootstrap": ("#882255", (0, (2, 2.5)), "D"),
 }
 
-#: They choose no ω, so they have no curve of their own.
-WITHOUT_CURVE = ("vb", "jackknife", "bootstrap")
+#: They choose no ω, or without a curve, so they have none of their own.
+WITHOUT_CURVE = ("vb", "balanced", "jackknife", "bootstrap")
+
+#: Their curves come with the answer and not from the grid.
+WITH_OWN_CURVE = ("tempered", "analytic", "tvb-sequential")
 
 #: Their intervals are no posterior's, so they have no density.
-WITHOUT_DENSITY = ("jackknife", "bootstrap")
+WITHOUT_DENSITY = ("balanced", "bootstrap")
+
+#: Their law is VB's at ω = 1, stretched about its estimate by 1/√ω.
+STRETCHED = ("tempered", "jackknife")
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -68,6 +76,14 @@ def _coverage(
 ) -> Axes:
     ax = _axes(ax)
     level = rows[0]["level"]
+    if smallest >= 1:
+        # Nothing but ω = 1 was fitted: the curves say how far they go.
+        smallest = min((float(np.min(curve["omega"])) for curve in curves.values()), default=0.1)
+    # Curves of stretches go on to where nothing is covered, which would take half of the figure.
+    largest = max([1.0, *(row["omega"] for row in rows if np.isfinite(row["omega"]))])
+    for method, curve in curves.items():
+        near = np.asarray(curve["omega"]) <= 1.3 * largest
+        curves[method] = {name: np.asarray(column)[near] for name, column in curve.items()}
     ax.axhline(level, color=AXIS, linewidth=1, linestyle=(0, (4, 3)))
     ax.annotate(
         f"{100 * level:g}%",
@@ -104,7 +120,7 @@ def _coverage(
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     ax.set_xscale("log")
-    ax.set_xlim(1.15, smallest * 0.87)
+    ax.set_xlim(1.15 * largest, smallest * 0.87)
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if smallest >= 0.02 else (1.0, 3.0)))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
@@ -128,7 +144,7 @@ def coverage(
     rows = table._answers(_one(h), level, method, draws)
     curves = {
         row["method"]: row["curve"]
-        if row["method"] in ("analytic", "tvb-sequential")
+        if row["method"] in WITH_OWN_CURVE
         else table.coverage_curve(h, level, row["method"], draws=draws, frame="dict")
         for row in rows
         if row["method"] not in WITHOUT_CURVE
@@ -148,7 +164,7 @@ def outside_coverage(
     curves = {
         row["method"]: calibration.coverage_curve(h, level, row["method"], frame="dict")
         for row in rows
-        if row["method"] != "vb"
+        if row["method"] not in WITHOUT_CURVE
     }
     return _coverage(ax, rows, curves, float(calibration.omegas[-1]))
 
@@ -203,6 +219,8 @@ def density(
     curves = [
         ([], [])
         if row["method"] in WITHOUT_DENSITY
+        else table._native.density(_ask.single(h), row["omega"], points, draws, True)
+        if row["method"] in STRETCHED
         else table._native.density(_ask.single(h), max(row["omega"], least), points, draws)
         for row in rows
     ]
@@ -222,11 +240,19 @@ def outside_density(
         raise ValueError("the fitter returned intervals and no draws: there is no density to draw")
     rows, _ = _rows(calibration, h, level, method)
     rows = [row for row in rows if np.isfinite(row["lower"])]
-    curves = []
+    curves: list[tuple[Any, Any]] = []
+    i = calibration._index(h)
     for row in rows:
-        found = calibration._at(row["omega"])
+        if row["method"] in WITHOUT_DENSITY:
+            curves.append(([], []))
+            continue
+        tempered = row["method"] in STRETCHED
+        found = calibration._at(1.0 if tempered else row["omega"])
         assert found is not None
-        values = calibration._task.sample(found.returned, calibration._index(h))
+        values = calibration._task.sample(found.returned, i)
+        if tempered:
+            scale = calibration._task.scales[i]
+            values = _native.tempered_draws(values, row["estimate"], row["omega"], scale)
         low, high = np.quantile(values, [0.0005, 0.9995])
         x = np.linspace(low, high, points)
         curves.append((x, _native.sampled_density(values, x)))

@@ -75,9 +75,10 @@ class Table:
             count from 1, component 1 is the heaviest), or callables over :class:`Draws`; one, a list,
             or a dict from names. Every weight and mean if not given.
         level : of the intervals, one or several.
-        method : ``vb``, ``tvb``, ``tvb-sequential``, ``gpc``, ``anchored``, ``analytic``,
-            ``jackknife``, ``bootstrap``, one or several;
-            the usual ones that the table can answer if not given.
+        method : ``balanced`` (which ``recommended`` stands for), ``tempered``, ``vb``, ``tvb``,
+            ``tvb-sequential``, ``gpc``, ``jackknife``, ``bootstrap``, or the superseded ``anchored`` and
+            ``analytic``, one or several; of ``balanced``, ``vb`` and ``tvb`` those that the table can
+            answer if not given.
         draws : behind each law that has no exact form; final limits use ten times as many.
         frame : ``"pandas"``, ``"polars"``, ``"arrow"`` or ``"dict"``.
 
@@ -128,6 +129,9 @@ class Table:
         frame: FrameName = "pandas",
     ) -> pandas.DataFrame | Any:
         """Estimated coverage by ω, with its Monte-Carlo standard error.
+
+        ``tempered`` has a curve over stretches of VB's law, ω above 1 among them; methods that choose no ω
+        have that of ``anchored``.
 
         ``step`` takes every so many points of the grid: all of them if not given, or about two dozen when
         the quantity needs draws.

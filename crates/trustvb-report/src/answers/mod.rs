@@ -39,6 +39,11 @@ pub fn headline<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Option<&'a
     PREFERRED.iter().filter_map(of).find(with_interval).or_else(|| PREFERRED.iter().find_map(of))
 }
 
+/// The ω of an answer as text; a dash for methods whose interval is no posterior's.
+pub(crate) fn omega_text(answer: &Answer) -> String {
+    if answer.method.has_posterior() { significant(answer.omega, 3) } else { "–".to_owned() }
+}
+
 /// An answer for programs.
 pub fn answer_json(answer: &Answer) -> Value {
     json!({
@@ -101,10 +106,10 @@ pub fn n_fits(table: &TvbTable) -> usize {
     table.paths().map(|(_, path)| path.status.len()).sum()
 }
 
-/// Answers as CSV with a header.
+/// Answers as CSV with a header. New columns come last, so that readers by place go on reading.
 pub fn answers_csv<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> String {
     let mut text = String::from(
-        "functional,method,level,omega,estimate,lower,upper,coverage,coverage_se,flags\n",
+        "functional,method,level,omega,estimate,lower,upper,coverage,coverage_se,flags,recommended\n",
     );
     for a in answers {
         let flags: Vec<&str> = a.flags.iter().map(|flag| flag.name()).collect();
@@ -119,6 +124,7 @@ pub fn answers_csv<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> String 
             a.coverage.map_or_else(String::new, csv_number),
             a.coverage_se.map_or_else(String::new, csv_number),
             flags.join(";"),
+            (a.method == Method::RECOMMENDED).to_string(),
         ];
         text.push_str(&cells.join(","));
         text.push('\n');

@@ -58,14 +58,24 @@ pub fn in_words<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Vec<String
             )
         });
     }
-    let calibrated: Vec<&&Answer> = answers.iter().filter(|a| a.method != Method::Vb).collect();
+    // Where the recommended method has answered, its intervals are the ones to use.
+    let recommended = answers.iter().any(|a| a.method == Method::RECOMMENDED);
+    let (kind, by) = match recommended {
+        true => ("recommended", format!(" ({})", Method::RECOMMENDED.name())),
+        false => ("calibrated", String::new()),
+    };
+    let to_use = |a: &&&Answer| match recommended {
+        true => a.method == Method::RECOMMENDED,
+        false => a.method != Method::Vb,
+    };
+    let calibrated: Vec<&&Answer> = answers.iter().filter(to_use).collect();
     let warned = calibrated.iter().filter(|a| a.flags.iter().any(|flag| !flag.is_remark())).count();
     if !calibrated.is_empty() {
         sentences.push(if warned == 0 {
-            "No warning speaks against the calibrated intervals.".to_owned()
+            format!("No warning speaks against the {kind} intervals{by}.")
         } else {
             format!(
-                "{warned} of {} calibrated intervals carry a warning; read it before using them.",
+                "{warned} of {} {kind} intervals{by} carry a warning; read it before using them.",
                 calibrated.len()
             )
         });

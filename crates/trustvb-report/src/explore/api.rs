@@ -4,8 +4,8 @@ use super::guard::{Guard, guard};
 use super::session::{Known, Refusal, Session};
 use super::{limits, page};
 use crate::answers::{
-    answers_csv, answers_json, deserved, headline, in_words, quantity_in_words, sentence,
-    significant, usual_methods,
+    answers_csv, answers_json, deserved, headline, in_words, omega_text, quantity_in_words,
+    sentence, usual_methods,
 };
 use crate::command::QuestionCommand;
 use crate::figures::{Grid, render_legend, render_png};
@@ -147,8 +147,7 @@ fn check_question(level: f64, methods: &mut Vec<Method>) -> Result<(), Problem> 
         let why = CalibrateError::Level(level).to_string();
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
     }
-    methods.sort();
-    methods.dedup();
+    Method::in_order(methods);
     if methods.is_empty() {
         let why = "choose at least one method";
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
@@ -194,6 +193,22 @@ impl App {
     }
 }
 
+/// All methods, the recommended one first.
+fn all_methods() -> Vec<Method> {
+    let mut methods = Method::ALL.to_vec();
+    Method::in_order(&mut methods);
+    methods
+}
+
+/// What a method is, as a sentence.
+fn method_title(method: Method) -> String {
+    if method == Method::RECOMMENDED {
+        sentence(&format!("recommended: {}", method.title()))
+    } else {
+        sentence(method.title())
+    }
+}
+
 /// What there is to ask.
 async fn tables(State(app): State<App>) -> Json<Value> {
     let tables: Vec<Value> = app
@@ -203,11 +218,13 @@ async fn tables(State(app): State<App>) -> Json<Value> {
         .map(|open| {
             let (table, manifest) = (&open.table, open.table.manifest());
             let usual = usual_methods(table);
-            let methods: Vec<Value> = Method::ALL
+            let methods: Vec<Value> = all_methods()
                 .into_iter()
                 .map(|method| {
                     json!({
                         "name": method.name(),
+                        "title": method_title(method),
+                        "recommended": method == Method::RECOMMENDED,
                         "possible": method.is_possible(table),
                         "usual": usual.contains(&method),
                     })
@@ -239,10 +256,11 @@ async fn tables(State(app): State<App>) -> Json<Value> {
         "version": env!("CARGO_PKG_VERSION"),
         "tables": tables,
         "longest": limits::LENGTH,
-        "legend": Method::ALL.map(|method| json!({
+        "legend": all_methods().into_iter().map(|method| json!({
             "method": method.name(),
+            "title": method_title(method),
             "svg": render_legend(&[method.name()], 30.0),
-        })),
+        })).collect::<Vec<_>>(),
     }))
 }
 
@@ -323,7 +341,9 @@ fn part_json(
         "quoted": quoted.map(|quoted| quoted.method.name()),
         "rows": quantity.answers.iter().map(row_json).collect::<Vec<_>>(),
         "density": draw(Grid::new("").place(0, 0, &density), "densities"),
-        "coverage": draw(Grid::new("").place(0, 0, &coverage), "coverage"),
+        // Methods without an ω have no curve.
+        "coverage": (!coverage.curves.is_empty())
+            .then(|| draw(Grid::new("").place(0, 0, &coverage), "coverage")),
     })
 }
 
@@ -346,7 +366,7 @@ fn row_json(a: &Answer) -> Value {
         "estimate": deserved(a.estimate, width),
         "lower": deserved(a.lower, width),
         "upper": deserved(a.upper, width),
-        "omega": significant(a.omega, 3),
+        "omega": omega_text(a),
         "coverage": coverage_text(a),
         "flags": flags,
     })

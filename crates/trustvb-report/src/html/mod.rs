@@ -10,7 +10,7 @@ mod quantity;
 
 pub(crate) use policy::source_hash;
 
-use crate::answers::{answers_csv, headline, in_words, percent, plural, remarks, significant};
+use crate::answers::{answers_csv, headline, in_words, omega_text, percent, plural, remarks};
 use crate::answers::{deserved, quantity_in_words};
 use crate::command::{QuestionCommand, build_command};
 use crate::figures::{Grid, style_sheet};
@@ -197,7 +197,8 @@ impl Report<'_> {
                             (PreEscaped(Grid::new("").label("The ω that each method chose").place(0, 0, &omega).render_inline("omega")))
                         }
                         figcaption {
-                            "The power ω to which each method raises the likelihood. At ω = 1 VB's own interval is kept; the smaller ω, the longer the interval."
+                            "The power ω to which each method raises the likelihood or, for " code { "tempered" } " and " code { "jackknife" }
+                            ", VB's posterior. At ω = 1 VB's own interval is kept; the smaller ω, the longer the interval, and above 1 it is shorter than VB's."
                         }
                     }
                 }
@@ -248,7 +249,7 @@ impl Report<'_> {
                 td.number { (deserved(a.estimate, width)) }
                 td.number { (deserved(a.lower, width)) }
                 td.number { (deserved(a.upper, width)) }
-                td.number { (significant(a.omega, 3)) }
+                td.number { (omega_text(a)) }
                 td.steady { (coverage_text(a)) }
                 td { @for flag in &a.flags { span.flag { (flag.name()) } " " } }
             }
@@ -261,9 +262,11 @@ impl Report<'_> {
             section #quantities aria-labelledby="quantities-title" {
                 h2 #quantities-title { "Each quantity" }
                 p.how {
-                    "Left: the law of the quantity under VB (ω = 1) and at each method's ω, with the intervals as bars. "
+                    "Left: the law of the quantity under VB (ω = 1) and as each method with an ω has it, with the intervals as bars. "
                     "Right: how often intervals at ω cover the checked value over resamples, with ± 2 Monte-Carlo standard errors (analytic computes it without resampling); "
-                    "a method chooses the ω at which its curve reaches the level."
+                    "a method chooses the ω at which its curve reaches the level. "
+                    code { "balanced" } " and " code { "bootstrap" } " use the estimates of resamples alone and have neither law nor curve; "
+                    code { "tempered" } " and " code { "jackknife" } " stretch VB's law about its estimate by 1/√ω and may have an ω above 1."
                 }
                 @for quantity in self.quantities { (quantity::section(self, quantity)) }
             }
@@ -311,7 +314,8 @@ impl Report<'_> {
                 h2 #cite-title { "How to cite" }
                 p {
                     "The method: Jiaming Liu and Meng Li, " cite { "Bend to Mend: Toward Trustworthy Variational Bayes with Valid Uncertainty Quantification" }
-                    ", arXiv 2512.22655. The methods " code { "anchored" } " and " code { "analytic" }
+                    ", arXiv 2512.22655. The methods " code { "balanced" } ", " code { "tempered" } ", " code { "jackknife" } ", "
+                    code { "anchored" } " and " code { "analytic" }
                     " are this program's own, so cite it beside the paper when you use them: trustvb, version " (version) "."
                 }
                 (command("bibtex", &bibtex))

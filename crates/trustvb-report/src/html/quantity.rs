@@ -38,7 +38,9 @@ pub(super) fn section(report: &Report<'_>, quantity: &Quantity<'_>) -> Markup {
                 (PreEscaped(render_legend(&methods, 420.0)))
                 div.panels {
                     (draw(Grid::new("").place(0, 0, &density), "densities"))
-                    (draw(Grid::new("").place(0, 0, &coverage), "coverage"))
+                    @if !coverage.curves.is_empty() {
+                        (draw(Grid::new("").place(0, 0, &coverage), "coverage"))
+                    }
                 }
             }
             (flags(&answers))
@@ -78,23 +80,21 @@ fn flags(answers: &[&Answer]) -> Markup {
 
 /// Where the numbers of an interval come from.
 fn law(answers: &[&Answer]) -> String {
-    let Some(first) = answers.first() else { return String::new() };
-    match answers.iter().find_map(|a| a.limits_se) {
-        Some(_) => {
-            let worst = answers
-                .iter()
-                .filter_map(|a| {
-                    let (lower, upper) = a.limits_se?;
-                    let share = lower.max(upper) / (a.upper - a.lower);
-                    Some(share).filter(|s| s.is_finite())
-                })
-                .fold(0.0, f64::max);
-            format!(
-                "Its law has no exact form and is drawn from; the Monte-Carlo standard error \
-                 of a limit is at most {}% of the interval's length.",
-                significant(100.0 * worst, 2)
-            )
-        }
-        None => format!("Its law is exact: {}.", first.law),
+    let law = match answers.iter().find(|a| a.method.has_posterior()).map(|a| a.law.as_str()) {
+        None => "Its law is not used, only its estimates in resamples".to_owned(),
+        Some("draws") => "Its law has no exact form and is drawn from".to_owned(),
+        Some(law) => format!("Its law is exact: {law}"),
+    };
+    let share = |a: &&Answer| {
+        let (lower, upper) = a.limits_se?;
+        Some(lower.max(upper) / (a.upper - a.lower)).filter(|share| share.is_finite())
+    };
+    match answers.iter().filter_map(share).reduce(f64::max) {
+        Some(worst) => format!(
+            "{law}; the Monte-Carlo standard error of a limit, from draws or resamples, is at most {}% of the \
+             interval's length.",
+            significant(100.0 * worst, 2)
+        ),
+        None => format!("{law}."),
     }
 }

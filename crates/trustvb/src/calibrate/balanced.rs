@@ -17,6 +17,60 @@ use super::tvb::missing;
 use super::{Answer, CalibrateError, Method, Question};
 use crate::resample::Design;
 
+/// What resamples' estimates say about the limits, on the scale where h is unbounded.
+///
+/// ```
+/// use trustvb::calibrate::Balance;
+///
+/// // Resamples lie above the estimate: percentiles follow them, symmetric limits do not.
+/// let balance = Balance::new(0.0, (0..=199).map(|b| f64::from(b) / 100.0 - 0.5));
+/// let (lower, upper) = balance.limits(0.9);
+/// assert!((lower - 0.5 * (-0.4045 - 1.409)).abs() < 1e-3 && (upper - 0.5 * (1.4045 + 1.409)).abs() < 1e-3);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balance {
+    estimate: f64,
+    sorted: Sorted,
+    distances: Sorted,
+}
+
+impl Balance {
+    /// From the estimate of all units and those of the resamples, NaN for those without a fit.
+    pub fn new(estimate: f64, resamples: impl IntoIterator<Item = f64>) -> Balance {
+        let sorted = Sorted::new(resamples);
+        let distances = Sorted::new(sorted.iter().map(|g| distance(g, estimate)));
+        Balance { estimate, sorted, distances }
+    }
+
+    /// Whether no resample is usable.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// Whether every resample has the estimate of all units.
+    pub fn all_equal(&self) -> bool {
+        self.distances.largest() == 0.0
+    }
+
+    /// The limits.
+    pub fn limits(&self, level: f64) -> (f64, f64) {
+        let (tail, reach) = (0.5 * (1.0 - level), self.distances.quantile(level));
+        let middle = |percentile: f64, symmetric: f64| 0.5 * (percentile + symmetric);
+        (
+            middle(self.sorted.quantile(tail), self.estimate - reach),
+            middle(self.sorted.quantile(1.0 - tail), self.estimate + reach),
+        )
+    }
+
+    /// Their Monte-Carlo standard errors.
+    pub fn standard_errors(&self, level: f64) -> (f64, f64) {
+        let tail = 0.5 * (1.0 - level);
+        let reach = self.distances.standard_error(level);
+        let se = |p: f64| 0.5 * self.sorted.standard_error(p).hypot(reach);
+        (se(tail), se(1.0 - tail))
+    }
+}
+
 pub(super) fn answer(
     question: &Question<'_>,
     levels: &[f64],
@@ -27,33 +81,27 @@ pub(super) fn answer(
     }
     let range = question.part.range();
     let centre = range.unbounded(question.estimate);
-    let unbounded: Vec<f64> = values(question).into_iter().map(|x| range.unbounded(x)).collect();
-    let distances = Sorted::new(unbounded.iter().map(|g| distance(*g, centre)));
-    let sorted = Sorted::new(unbounded);
+    let balance = Balance::new(centre, values(question).into_iter().map(|x| range.unbounded(x)));
     let mut answers = Vec::new();
     for &level in levels {
-        if sorted.is_empty() {
+        if balance.is_empty() {
             answers.push(question.no_answer(Method::Balanced, level, Flag::NoEvidence));
             continue;
         }
         let mut answer =
             question.finish(Method::Balanced, level, table.omegas()[0], &question.first);
-        if distances.largest() == 0.0 {
+        if balance.all_equal() {
             // A constant is its own interval; anything else is left as VB has it, with a warning.
             if answer.lower < answer.upper {
                 answer.flags.push(Flag::IdenticalEstimates);
             }
         } else {
-            let tail = 0.5 * (1.0 - level);
-            let reach = distances.quantile(level);
-            let middle = |percentile: f64, symmetric: f64| 0.5 * (percentile + symmetric);
-            let lower = middle(sorted.quantile(tail), centre - reach);
-            let upper = middle(sorted.quantile(1.0 - tail), centre + reach);
+            let (lower, upper) = balance.limits(level);
+            let (below, above) = balance.standard_errors(level);
             (answer.lower, answer.upper) = (range.bounded(lower), range.bounded(upper));
-            let se = |p: f64| 0.5 * sorted.standard_error(p).hypot(distances.standard_error(level));
             answer.limits_se = Some((
-                range.bounded(lower + se(tail)) - answer.lower,
-                answer.upper - range.bounded(upper - se(1.0 - tail)),
+                range.bounded(lower + below) - answer.lower,
+                answer.upper - range.bounded(upper - above),
             ));
         }
         answer.law = "bootstrap estimates".to_owned();

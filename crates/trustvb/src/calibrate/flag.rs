@@ -300,20 +300,29 @@ pub(super) fn from_resamples(
     i: usize,
     flags: &mut Vec<Flag>,
 ) {
-    let unconverged = evidence.unconverged(design, i);
-    if unconverged > MANY {
-        flags.push(Flag::UnconvergedFits { share: unconverged });
-    }
+    from_unconverged(evidence.unconverged(design, i), flags);
     let unstable = evidence.mismatched(design, i);
     if unstable > MANY {
         flags.push(Flag::ComponentsUnstable { share: unstable });
     }
     let (bootstraps, expected) = evidence.bootstraps(design);
-    if bootstraps < ENOUGH_BOOTSTRAPS {
-        flags.push(Flag::FewBootstraps { bootstraps });
-    }
+    from_number(bootstraps, flags);
     if bootstraps < expected {
         flags.push(Flag::IncompleteTable { found: bootstraps, expected });
+    }
+}
+
+/// A remark on the share of bootstraps without a good fit.
+pub(super) fn from_unconverged(share: f64, flags: &mut Vec<Flag>) {
+    if share > MANY {
+        flags.push(Flag::UnconvergedFits { share });
+    }
+}
+
+/// A remark on too few bootstraps.
+pub(super) fn from_number(bootstraps: usize, flags: &mut Vec<Flag>) {
+    if bootstraps < ENOUGH_BOOTSTRAPS {
+        flags.push(Flag::FewBootstraps { bootstraps });
     }
 }
 

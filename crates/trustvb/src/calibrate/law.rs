@@ -1,5 +1,6 @@
 //! The posterior law of a functional in one fit: exact where there is a form, otherwise by draws.
 
+use super::temper::stretched;
 use crate::functional::{Drawer, ExactLaw, Part, SampledLaw};
 use crate::posterior::{Layout, Marginal};
 use std::sync::Arc;
@@ -96,24 +97,35 @@ impl<'a> Law<'a> {
 
     /// Its density, as points `(x, f(x))` across the central 99.9%.
     pub fn density(&self, parameters: &[f64], points: usize) -> Vec<(f64, f64)> {
-        let sampled =
-            self.part.exact().is_none().then(|| self.sample(parameters, FINAL * self.draws));
-        let (low, high) = match (&sampled, self.part.exact()) {
-            (Some(law), _) => law.interval(0.999),
-            (None, Some(law)) => law.interval(parameters, 0.999),
-            (None, None) => return Vec::new(),
-        };
-        (0..points)
-            .map(|i| {
-                let x = low + (high - low) * i as f64 / (points - 1) as f64;
-                let y = match (&sampled, self.part.exact()) {
-                    (Some(law), _) => law.density(x),
-                    (None, Some(law)) => law.density(parameters, x),
-                    (None, None) => f64::NAN,
-                };
-                (x, y)
+        let shape = self.shape(parameters);
+        evenly(shape.interval(SHOWN), points).map(|x| (x, shape.density(x))).collect()
+    }
+
+    /// The density of the law at ω = 1 stretched about its estimate by `1/√ω`, (M7), across the central 99.9%.
+    pub fn tempered_density(
+        &self,
+        parameters: &[f64],
+        omega: f64,
+        points: usize,
+    ) -> Vec<(f64, f64)> {
+        let shape = self.shape(parameters);
+        let (range, by) = (self.part.range(), omega.powf(-0.5));
+        let estimate = range.unbounded(self.part.plug_in(parameters));
+        let (lower, upper) = shape.interval(SHOWN);
+        let limits = (stretched(range, estimate, by, lower), stretched(range, estimate, by, upper));
+        evenly(limits, points)
+            .map(|x| {
+                let source = stretched(range, estimate, by.recip(), x);
+                (x, shape.density(source) * range.slope(x) / (by * range.slope(source)))
             })
             .collect()
+    }
+
+    fn shape<'p>(&'p self, parameters: &'p [f64]) -> Shape<'p> {
+        match self.part.exact() {
+            Some(law) => Shape::Exact { law, parameters },
+            None => Shape::Sampled(self.sample(parameters, FINAL * self.draws)),
+        }
     }
 
     fn sample(&self, parameters: &[f64], count: usize) -> SampledLaw {
@@ -121,6 +133,35 @@ impl<'a> Law<'a> {
         let values = drawer.map(|drawer| drawer.values(parameters, count, self.part));
         SampledLaw::new(values.unwrap_or_default())
     }
+}
+
+/// The share of a law that figures show.
+const SHOWN: f64 = 0.999;
+
+/// A law in one fit.
+enum Shape<'a> {
+    Exact { law: &'a ExactLaw, parameters: &'a [f64] },
+    Sampled(SampledLaw),
+}
+
+impl Shape<'_> {
+    fn interval(&self, level: f64) -> (f64, f64) {
+        match self {
+            Shape::Exact { law, parameters } => law.interval(parameters, level),
+            Shape::Sampled(law) => law.interval(level),
+        }
+    }
+
+    fn density(&self, x: f64) -> f64 {
+        match self {
+            Shape::Exact { law, parameters } => law.density(parameters, x),
+            Shape::Sampled(law) => law.density(x),
+        }
+    }
+}
+
+fn evenly((low, high): (f64, f64), points: usize) -> impl Iterator<Item = f64> {
+    (0..points).map(move |i| low + (high - low) * i as f64 / (points - 1) as f64)
 }
 
 /// `sd / scale` of a t law, by which the published intervals of means are longer.

@@ -12,6 +12,7 @@ mod bootstrap;
 mod coverage;
 mod evidence;
 mod flag;
+mod given;
 mod gpc;
 mod jackknife;
 mod law;
@@ -23,13 +24,15 @@ mod tempered;
 mod tvb;
 mod vb;
 
+pub use balanced::Balance;
 pub use coverage::{CoverageCurve, CurvePoint};
 pub use evidence::{Choice, Evidence, GivenEvidence, Places, Target, choose};
 pub use flag::Flag;
 pub(crate) use flag::compare_methods;
+pub use given::{GivenFit, GivenFits, GivenInterval};
 pub use law::Law;
 pub use memory::Memory;
-pub use temper::{Reach, Stretches};
+pub use temper::{Reach, Stretches, stretched};
 
 use crate::backend::Job;
 use crate::fit::StatusCode;
@@ -124,6 +127,42 @@ impl Method {
         } else {
             &[Method::RECOMMENDED, Method::Vb, Method::Tvb]
         }
+    }
+
+    /// Brings methods into the order in which results are shown, the recommended one first; each once.
+    pub fn in_order(methods: &mut Vec<Method>) {
+        methods.sort_by_key(|method| (*method != Method::RECOMMENDED, *method));
+        methods.dedup();
+    }
+
+    /// What it is, in a few words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Method::Vb => "VB's own interval, not calibrated",
+            Method::Balanced => {
+                "half-way between bootstrap percentiles and limits symmetric about the estimate"
+            }
+            Method::Tempered => {
+                "VB's law, stretched about its estimate until bootstraps say that it covers"
+            }
+            Method::Tvb => "the paper's grid search over ω, with a split of the data (Algorithm 2)",
+            Method::TvbSequential => "the paper's stochastic search for ω (Algorithm 1)",
+            Method::Gpc => "general posterior calibration of Syring and Martin, with fractional VB",
+            Method::Anchored => {
+                "the fit at the ω whose intervals cover the estimate of ω = 1 over bootstraps; \
+                                 superseded by tempered"
+            }
+            Method::Analytic => "as anchored, without resampling; superseded by jackknife",
+            Method::Jackknife => {
+                "as tempered, by the infinitesimal jackknife: one fit, no resampling"
+            }
+            Method::Bootstrap => "percentiles of the VB estimate over bootstraps",
+        }
+    }
+
+    /// Whether its interval is that of VB's law at ω = 1, stretched about its estimate.
+    pub fn stretches(self) -> bool {
+        matches!(self, Method::Tempered | Method::Jackknife)
     }
 
     /// Whether a table has what it needs.
@@ -223,10 +262,23 @@ pub enum CalibrateError {
     },
     /// A method that makes fits of its own.
     #[error(
-        "{0} needs more of a model of this library than evidence about coverage; use anchored, \
-         gpc or tvb"
+        "{0} needs more of a model of this library than fits made elsewhere can tell; use balanced, \
+         tempered, anchored, gpc or tvb"
     )]
     NeedsModel(&'static str),
+    /// An estimate or a limit that the scale it is said to be on does not hold.
+    #[error(
+        "{value} is not {bounds}, as {what} of this scale must be; use the scale `real`, or a law that \
+         keeps to the scale"
+    )]
+    Scale {
+        /// The number.
+        value: f64,
+        /// What it is.
+        what: &'static str,
+        /// Where it must lie.
+        bounds: &'static str,
+    },
     /// A level outside (0, 1).
     #[error("the level {0} is not between 0 and 1; 0.95 asks for a 95% interval")]
     Level(f64),

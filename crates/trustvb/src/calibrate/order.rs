@@ -20,6 +20,10 @@ impl Sorted {
         self.0.is_empty()
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = f64> + '_ {
+        self.0.iter().copied()
+    }
+
     /// The largest; NaN without any.
     pub(super) fn largest(&self) -> f64 {
         self.0.last().copied().unwrap_or(f64::NAN)

@@ -5,7 +5,9 @@
 //! its width changes, so that fits at ω = 1 say everything: a resample's interval holds the checked value
 //! iff it is stretched by at least the resample's own [`Reach::stretch_to`].
 
+use super::CurvePoint;
 use super::order::Sorted;
+use crate::functional::Range;
 use serde::{Deserialize, Serialize};
 
 /// The estimate of h in one fit and the limits of VB's interval, on the scale where h is unbounded.
@@ -53,6 +55,15 @@ impl Reach {
     }
 }
 
+/// Where `x` goes when its law is stretched about an estimate, which is on the unbounded scale:
+/// `g^-1(ĝ + by·(g(x) − ĝ))`.
+pub fn stretched(range: Range, estimate: f64, by: f64, x: f64) -> f64 {
+    range.bounded(estimate + by * (range.unbounded(x) - estimate))
+}
+
+/// Points of a curve of coverage by ω, over the stretches from a quarter to eight.
+const CURVE_POINTS: usize = 31;
+
 /// What resamples say about the stretch that has the coverage asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretches(Sorted);
@@ -93,6 +104,17 @@ impl Stretches {
     pub fn standard_error(&self, level: f64) -> f64 {
         self.0.standard_error(level)
     }
+
+    /// Coverage by ω = 1/stretch², from large to small ω.
+    pub fn curve(&self) -> Vec<CurvePoint> {
+        (0..CURVE_POINTS)
+            .map(|i| {
+                let stretch = 0.25 * 32_f64.powf(i as f64 / (CURVE_POINTS - 1) as f64);
+                let (coverage, se) = self.coverage(stretch);
+                CurvePoint { omega: stretch.powi(-2), coverage, se }
+            })
+            .collect()
+    }
 }
 
 #[cfg(test)]
@@ -118,6 +140,16 @@ mod tests {
     fn an_estimate_outside_its_interval_has_half_the_length_on_both_sides() {
         let reach = Reach { estimate: 0.0, lower: 1.0, upper: 3.0 };
         assert_eq!((reach.stretch_to(2.0), reach.stretched(1.0)), (2.0, (-1.0, 1.0)));
+    }
+
+    #[test]
+    fn stretching_keeps_the_estimate_and_can_be_undone() {
+        for range in [Range::Real, Range::Positive, Range::Unit, Range::Correlation] {
+            let estimate = range.unbounded(0.4);
+            assert!((stretched(range, estimate, 3.0, 0.4) - 0.4).abs() < 1e-15);
+            let x = stretched(range, estimate, 3.0, 0.7);
+            assert!(x > 0.7 && (stretched(range, estimate, 1.0 / 3.0, x) - 0.7).abs() < 1e-14);
+        }
     }
 
     #[test]

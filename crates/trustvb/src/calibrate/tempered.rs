@@ -7,12 +7,9 @@
 use super::flag::{Flag, first_fit_converged, from_resamples};
 use super::temper::{Reach, Stretches};
 use super::tvb::missing;
-use super::{Answer, CalibrateError, CurvePoint, Method, Question};
+use super::{Answer, CalibrateError, Method, Question};
 use crate::resample::Design;
 use rayon::prelude::*;
-
-/// Points of the curve that is reported, over the stretches from a quarter to eight.
-const CURVE_POINTS: usize = 31;
 
 pub(super) fn answer(
     question: &Question<'_>,
@@ -42,7 +39,7 @@ fn at_level(question: &Question<'_>, level: f64) -> Answer {
         question.stretch(&mut answer, &reach, stretch, stretches.standard_error(level));
         let (coverage, se) = stretches.coverage(stretch);
         (answer.coverage, answer.coverage_se) = (Some(coverage), Some(se));
-        answer.curve = curve(&stretches);
+        answer.curve = stretches.curve();
     }
     from_resamples(question, Design::Full, 0, &mut answer.flags);
     if !first_fit_converged(question.table) {
@@ -79,15 +76,4 @@ fn stretches(question: &Question<'_>, level: f64) -> Stretches {
         })
         .collect();
     Stretches::new(needed)
-}
-
-/// Coverage by ω = 1/stretch², from large to small ω.
-fn curve(stretches: &Stretches) -> Vec<CurvePoint> {
-    (0..CURVE_POINTS)
-        .map(|i| {
-            let stretch = 0.25 * 32_f64.powf(i as f64 / (CURVE_POINTS - 1) as f64);
-            let (coverage, se) = stretches.coverage(stretch);
-            CurvePoint { omega: stretch.powi(-2), coverage, se }
-        })
-        .collect()
 }

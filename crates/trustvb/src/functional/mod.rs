@@ -108,6 +108,21 @@ impl Range {
             Range::Correlation => y.tanh(),
         }
     }
+
+    /// The derivative of [`Range::unbounded`] at `x`, which densities need when they change scale.
+    pub fn slope(self, x: f64) -> f64 {
+        match self {
+            Range::Real => 1.0,
+            Range::Positive => x.recip(),
+            Range::Unit => (x * (1.0 - x)).recip(),
+            Range::Correlation => ((1.0 - x) * (1.0 + x)).recip(),
+        }
+    }
+
+    /// Whether a number is inside, not at a bound.
+    pub fn holds(self, x: f64) -> bool {
+        self.unbounded(x).is_finite()
+    }
 }
 
 /// A functional that is code: its value at every draw, in their order.

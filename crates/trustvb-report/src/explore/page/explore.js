@@ -104,7 +104,7 @@ function buildControls() {
     $("tables").append(element("label", {}, box, table.name));
   }
   $("tables").hidden = server.tables.length < 2;
-  for (const { method, svg } of server.legend) {
+  for (const { method, title, svg } of server.legend) {
     const possible = server.tables.some((t) => t.methods.find((m) => m.name === method)?.possible);
     const box = element("input", { type: "checkbox", value: method, disabled: !possible });
     box.addEventListener("change", () => {
@@ -114,7 +114,7 @@ function buildControls() {
     const look = element("span", { className: "look" }, drawing(svg));
     look.setAttribute("aria-hidden", "true");
     const label = element("label", {}, box, look, method);
-    if (!possible) label.title = "The table does not have what this method needs.";
+    label.title = possible ? title : `${title} The table does not have what this method needs.`;
     $("methods").append(label);
   }
   input.maxLength = server.longest;
@@ -371,7 +371,8 @@ function showPart(part, numbers) {
   const node = $("part").content.firstElementChild.cloneNode(true);
   node.querySelector("h3 code").textContent = part.label;
   node.querySelector(".told").textContent = part.words ? `It ${part.words}` : "";
-  node.querySelector(".pair").append(drawing(part.density), drawing(part.coverage));
+  const drawn = [part.density, part.coverage].filter((svg) => svg !== null);
+  node.querySelector(".pair").append(...drawn.map(drawing));
   const cell = (shown, value, className = "number") => {
     const data = element("data", { value: value === null ? "" : String(value) }, shown);
     return element("td", { className }, data);

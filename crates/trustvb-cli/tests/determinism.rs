@@ -82,7 +82,7 @@ fn a_table_without_data_answers_what_needs_none() {
     assert!(run.stderr.contains("analytic needs") && run.stderr.contains("data"), "{}", run.stderr);
     let without = scratch.ok(&["interval", "without.tvb", "pi[1]", "--format", "csv"]).stdout;
     let with = scratch
-        .ok(&["interval", "with.tvb", "pi[1]", "--format", "csv", "--method", "vb,tvb,anchored"])
+        .ok(&["interval", "with.tvb", "pi[1]", "--format", "csv", "--method", "recommended,vb,tvb"])
         .stdout;
     assert_eq!(without, with);
 }

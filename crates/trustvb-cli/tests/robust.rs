@@ -54,7 +54,7 @@ fn data_come_from_standard_input_too() {
     args.extend(SMALL);
     let run = scratch.run_with_input(&args, text.as_bytes());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert_eq!(run.stdout.lines().count(), 5);
+    assert_eq!(run.stdout.lines().count(), 4);
     let empty = scratch.run_with_input(&["fit", "-"], b"");
     assert_eq!(empty.code, Some(1));
     assert!(empty.stderr.contains("standard input"), "{}", empty.stderr);
@@ -184,7 +184,7 @@ fn a_mixture_of_regressions_is_calibrated_end_to_end() {
     args.extend(SMALL);
     let direct = scratch.ok(&args).json();
     let intervals = direct["intervals"].as_array().expect("a list");
-    assert_eq!(intervals.len(), 16);
+    assert_eq!(intervals.len(), 12);
     for answer in intervals {
         let number = |key: &str| answer[key].as_f64().unwrap_or(f64::NAN);
         assert!(number("lower") < number("estimate"), "{answer}");
@@ -212,7 +212,7 @@ fn one_component_and_one_column_are_mixtures_too() {
     let mut args = vec!["calibrate", "--columns", "waiting", "--format", "json", "mu", "pi"];
     args.extend(SMALL);
     let column = scratch.ok(&args).json();
-    assert_eq!(column["intervals"].as_array().map(Vec::len), Some(16));
+    assert_eq!(column["intervals"].as_array().map(Vec::len), Some(12));
     scratch.ok(&["fit", "-k", "1"]);
     scratch.ok(&["fit", "--columns", "waiting", "-k", "3"]);
 }
@@ -247,9 +247,9 @@ fn responsibilities_are_given_on_request() {
         assert!((cells[1] + cells[2] - 1.0).abs() < 1e-12);
         first += cells[1];
     }
-    // At the fixed point the responsibilities add up to the counts: alpha = 0.5 + N.
+    // At the fixed point the responsibilities add up to the counts: alpha = 1 + N.
     let fit: serde_json::Value =
         serde_json::from_str(&scratch.ok(&["fit", "--format", "json"]).stdout).unwrap();
     let alpha = fit["blocks"]["pi"]["alpha"][0].as_f64().unwrap();
-    assert!((alpha - 0.5 - first).abs() < 1e-6, "{alpha} {first}");
+    assert!((alpha - 1.0 - first).abs() < 1e-6, "{alpha} {first}");
 }

@@ -9,7 +9,7 @@ use common::simulate::normals;
 use common::tables::{Case, ask, ask_one, has_flag};
 use trustvb::calibrate::{Answer, Method};
 use trustvb::data::{Dataset, Grouped};
-use trustvb::model::{GmmPrior, Noise};
+use trustvb::model::{GmmPrior, Noise, PriorBase};
 use trustvb::resample::Design;
 use trustvb::special::{normal, student};
 
@@ -109,7 +109,9 @@ fn log_omega_se(level: f64, bootstraps: u32) -> f64 {
 fn one_gaussian_has_the_curve_of_its_closed_form() {
     for p in [1, 2] {
         let columns = columns(p);
-        let case = Case::gmm(dataset(&columns), 1).bootstraps(B, 0);
+        // The closed form is that of the paper's prior on standardised columns.
+        let prior = GmmPrior { base: PriorBase::Standardised, ..GmmPrior::default() };
+        let case = Case::gmm_with(dataset(&columns), 1, prior).bootstraps(B, 0);
         let table = case.build();
         let all = Moments::new(&columns, &[1.0; N]);
         let resamples = case.resamples();
@@ -230,8 +232,8 @@ fn jackknife_of_one_gaussian_is_the_mean_with_its_standard_error() {
         let half = sd * normal::quantile(0.5 + 0.5 * answer.level);
         assert!((answer.lower - moments.mean + half).abs() < 1e-9 * half, "{answer:?}");
         assert!((answer.upper - moments.mean - half).abs() < 1e-9 * half, "{answer:?}");
-        assert_eq!((answer.omega, answer.coverage, answer.extra_fits), (1.0, None, 1));
-        assert_eq!(answer.law, "infinitesimal jackknife");
+        assert_eq!((answer.coverage, answer.extra_fits), (None, 1));
+        assert!((answer.omega - 1.0).abs() < 0.02, "{answer:?}");
     }
 }
 
@@ -242,7 +244,8 @@ fn the_only_weight_of_one_component_is_one() {
         for answer in ask(&table, text, &Method::ALL, &[0.5, 0.95]) {
             let what = format!("{text} by {}: {answer:?}", answer.method.name());
             assert_eq!((answer.omega, answer.lower, answer.upper), (1.0, 1.0, 1.0), "{what}");
-            let coverage = answer.method.has_posterior().then_some(1.0);
+            let has_coverage = answer.method.has_posterior() && answer.method != Method::Jackknife;
+            let coverage = has_coverage.then_some(1.0);
             assert_eq!((answer.estimate, answer.coverage), (1.0, coverage), "{what}");
             assert!(!has_flag(&answer, "never-reaches-level"), "{what}");
         }
@@ -300,10 +303,16 @@ fn a_wrong_noise_precision_is_corrected_by_omega() {
             }
         }
     }
-    // A λ far too small makes VB cover too much, even for a split, and there is nothing to mend.
+    // A λ far too small makes VB cover too much, even for a split, and there is nothing to mend; a law that is stretched
+    // about its estimate is narrowed.
     let table = Case::bmlr(data, 1, Noise::Known(0.05 * truth)).bootstraps(200, 200).build();
     for method in Method::ALL.into_iter().filter(|m| m.chooses_omega()) {
         let answer = ask_one(&table, "beta[1,1]", method);
+        if method.stretches() {
+            assert!((answer.omega / 20.0).ln().abs() < 0.5, "{}: {}", method.name(), answer.omega);
+            assert!(has_flag(&answer, "above-omega-1"), "{answer:?}");
+            continue;
+        }
         assert_eq!(answer.omega, 1.0, "{}", method.name());
         assert!(has_flag(&answer, "at-omega-1"), "{answer:?}");
         assert!(answer.flags.iter().any(|f| f.is_remark()));
@@ -341,7 +350,7 @@ fn heavy_tails_are_corrected_by_omega() {
 #[test]
 fn the_anchor_sees_shrinkage() {
     let columns = vec![normals(41, 100)];
-    let prior = GmmPrior { m0: Some(vec![10.0]), ..GmmPrior::default() };
+    let prior = GmmPrior { m0: Some(vec![10.0]), beta0: Some(1.0), ..GmmPrior::default() };
     let table =
         Case::gmm_with(dataset(&columns), 1, prior).grid(60, 1e-3).bootstraps(300, 0).build();
     let anchored = ask_one(&table, "mu[1,1]", Method::Anchored);

@@ -45,18 +45,18 @@ pub(crate) fn ask(
     plot: Option<&Path>,
     output: &OutputArgs,
 ) -> Result<(), Failure> {
-    if !asked.quiet {
+    let quantities = answer(asked)?;
+    if progress::is_visible(asked.quiet) {
         for method in asked.methods {
             if let Some(better) = method.superseded_by() {
                 eprintln!(
-                    "trustvb: {} is kept to compare with; {} covers better and has superseded it",
+                    "trustvb: {} is kept to compare with: {} has superseded it",
                     method.name(),
                     better.name()
                 );
             }
         }
     }
-    let quantities = answer(asked)?;
     let all: Vec<Answer> = quantities.iter().flat_map(|q| q.answers.iter().cloned()).collect();
     let text = answers(output.format, &all, asked.table, &heading(asked, source));
     write(output, &text)?;

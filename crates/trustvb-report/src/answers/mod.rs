@@ -41,7 +41,7 @@ pub fn headline<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Option<&'a
 
 /// The ω of an answer as text; a dash for methods whose interval is no posterior's.
 pub(crate) fn omega_text(answer: &Answer) -> String {
-    if answer.method.has_posterior() { significant(answer.omega, 3) } else { "–".to_owned() }
+    answer.shown_omega().map_or_else(|| "–".to_owned(), |omega| significant(omega, 3))
 }
 
 /// An answer for programs.
@@ -117,7 +117,7 @@ pub fn answers_csv<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> String 
             csv_cell(&a.functional),
             a.method.name().to_owned(),
             csv_number(a.level),
-            csv_number(a.omega),
+            a.shown_omega().map_or_else(String::new, csv_number),
             csv_number(a.estimate),
             csv_number(a.lower),
             csv_number(a.upper),

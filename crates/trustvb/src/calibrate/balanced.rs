@@ -25,7 +25,8 @@ use crate::resample::Design;
 /// // Resamples lie above the estimate: percentiles follow them, symmetric limits do not.
 /// let balance = Balance::new(0.0, (0..=199).map(|b| f64::from(b) / 100.0 - 0.5));
 /// let (lower, upper) = balance.limits(0.9);
-/// assert!((lower - 0.5 * (-0.4045 - 1.409)).abs() < 1e-3 && (upper - 0.5 * (1.4045 + 1.409)).abs() < 1e-3);
+/// assert!((lower - 0.5 * (-0.4095 - 1.299)).abs() < 1e-9);
+/// assert!((upper - 0.5 * (1.3995 + 1.299)).abs() < 1e-9);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balance {

@@ -38,14 +38,12 @@ impl Reach {
     /// NaN when anything behind it is.
     pub fn stretch_to(&self, value: f64) -> f64 {
         let (below, above) = self.sides();
-        let distance = value - self.estimate;
-        if distance == 0.0 {
-            0.0
-        } else if distance > 0.0 {
-            distance / above
-        } else {
-            -distance / below
+        // Equal infinities, as of a probability of 1, are no distance apart.
+        if value == self.estimate {
+            return 0.0;
         }
+        let distance = value - self.estimate;
+        if distance > 0.0 { distance / above } else { -distance / below }
     }
 
     /// The limits after stretching.

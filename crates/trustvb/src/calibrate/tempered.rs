@@ -30,6 +30,7 @@ fn at_level(question: &Question<'_>, level: f64) -> Answer {
         question.finish(Method::Tempered, level, question.table.omegas()[0], &question.first);
     if stretches.all_zero() {
         // A constant is its own interval; anything else is left as VB has it, with a warning.
+        (answer.coverage, answer.coverage_se) = (Some(1.0), Some(0.0));
         if answer.lower < answer.upper {
             answer.flags.push(Flag::IdenticalEstimates);
         }

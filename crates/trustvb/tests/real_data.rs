@@ -5,6 +5,12 @@
 //! scikit-learn's BayesianGaussianMixture with its defaults (`real_data.json`) and of mclust's conjugate prior (Fraley &
 //! Raftery 2007) in this library's engine. `cargo test --test real_data -- --nocapture` prints the table.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and shows its table"
+)]
+
 mod common;
 
 use common::{dataset, json, numbers};

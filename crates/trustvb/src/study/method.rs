@@ -78,6 +78,7 @@ impl StudyMethod {
     }
 
     /// Whether it looks at bootstraps of all units at ω = 1 and at no other.
+    #[cfg(feature = "parquet")]
     pub(super) fn needs_bootstraps_at_one(self) -> bool {
         matches!(self, StudyMethod::Balanced | StudyMethod::Tempered | StudyMethod::Bootstrap)
     }

@@ -23,7 +23,7 @@ pub(crate) fn answer<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'p
     dict.set_item("method", answer.method.name())?;
     dict.set_item("level", answer.level)?;
     dict.set_item("recommended", answer.method == Method::RECOMMENDED)?;
-    dict.set_item("omega", answer.omega)?;
+    dict.set_item("omega", answer.shown_omega().unwrap_or(f64::NAN))?;
     dict.set_item("estimate", answer.estimate)?;
     dict.set_item("lower", answer.lower)?;
     dict.set_item("upper", answer.upper)?;

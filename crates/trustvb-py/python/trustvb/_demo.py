@@ -25,7 +25,7 @@ def demo(*, progress: Wish = None) -> pandas.DataFrame:
     from ._mixture import GaussianMixture
 
     model = GaussianMixture(n_components=2).fit(load_faithful())
-    rows = model.table(grid=500, progress=progress)._answers(None, 0.95, None, 500)
+    rows = model.table(progress=progress)._answers(None, 0.95, None, 500)
     frame: Any = _frames.answers([{**row, "functional": row["label"]} for row in rows], "pandas")
     shown = ["estimate", "lower", "upper", "omega", "coverage"]
     result: pandas.DataFrame = frame.set_index(["functional", "method"])[shown].round(4)

@@ -1,22 +1,21 @@
 //! From the command line to data, model and settings.
 
-use crate::args::{AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, UpdateName};
+use crate::args::{AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, UpdateName};
 use crate::failure::Failure;
 use crate::progress;
 use crate::say::say;
-use serde::de::DeserializeOwned;
 use std::io::Read;
 use std::path::Path;
 use trustvb::calibrate::Method;
 use trustvb::data::{
-    Dataset, Formula, Frame, Pieces, ReadOptions, read_centres, read_csv, read_path,
+    DataError, Dataset, Frame, Pieces, ReadOptions, read_centres, read_csv, read_path,
 };
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
 use trustvb::model::{
-    BmlrPrior, GmmPrior, GroupStatistics, Model, ModelData, ModelError, ModelSpec, Noise,
-    PriorBase, Update,
+    Kind, Model, ModelData, ModelError, ModelSpec, PriorWish, Source, TakePieces, Update,
+    WishError, Wished, Wishes,
 };
 use trustvb::posterior::Layout;
 use trustvb::resample::{GivenResamples, Resamples, Subsets};
@@ -40,76 +39,34 @@ pub(crate) fn problem(
     published: bool,
     quiet: bool,
 ) -> Result<Problem, Failure> {
-    let name = match (args.model, &args.formula) {
-        (Some(name), _) => name,
-        (None, Some(_)) => ModelName::Bmlr,
-        (None, None) => ModelName::Gmm,
+    let wishes = Wishes {
+        columns: args.columns.clone(),
+        formula: args.formula.clone(),
+        stream: args.stream,
+        drop_missing: args.drop_missing,
+        noise: args.noise.clone(),
+        min_group_rows: args.min_group_rows,
+        prior: prior(&args.prior)?,
+        update: args.update.map(|name| match name {
+            UpdateName::AsPrinted => Update::AsPrinted,
+            UpdateName::Corrected => Update::Corrected,
+        }),
+        published,
+        ..Wishes::new(args.components)
     };
-    let (data, source, dropped, spec) = match name {
-        ModelName::Gmm => {
-            refuse(args.formula.is_some(), "--formula is for --model bmlr")?;
-            refuse(args.noise.is_some(), "--noise is for --model bmlr")?;
-            refuse(
-                args.stream,
-                "--stream is for --model bmlr with a --formula: a mixture of regressions needs only \
-                 sums over each group, but a Gaussian mixture needs its rows in every sweep, so they \
-                 must be in memory; leave --stream out",
-            )?;
-            let (data, source, dropped) = rows(path, args, quiet)?;
-            let update = match (args.update, published) {
-                (Some(UpdateName::AsPrinted), _) | (None, true) => Update::AsPrinted,
-                (Some(UpdateName::Corrected), _) | (None, false) => Update::Corrected,
-            };
-            let mut prior: GmmPrior = prior(&args.prior)?;
-            if args.prior == "paper" || (published && args.prior == "default") {
-                prior.base = PriorBase::Paper;
-            }
-            let spec = ModelSpec::Gmm { n_components: args.components, prior, update };
-            (ModelData::Rows(data), source, dropped, spec)
-        }
-        ModelName::Bmlr => {
-            refuse(args.columns.is_some(), "--columns is for --model gmm; use --formula")?;
-            refuse(args.update.is_some(), "--update is for --model gmm")?;
-            let text = args.formula.as_deref().ok_or_else(|| {
-                Failure::Usage(
-                    "--model bmlr needs a formula, such as --formula 'y ~ x | group'".to_owned(),
-                )
-            })?;
-            let formula = Formula::parse(text).map_err(|e| Failure::Usage(e.to_string()))?;
-            let options = ReadOptions { drop_missing: args.drop_missing, ..formula.read_options() };
-            let (data, source, dropped) = if args.stream {
-                let (data, source) = statistics(path, &formula, options, quiet)?;
-                data.check_for_mixture(args.components, args.min_group_rows)?;
-                let dropped = data.n_dropped();
-                (ModelData::Statistics(data), source, dropped)
-            } else {
-                let (frame, source) = frame(path, options, quiet)?;
-                let dropped = frame.dropped_rows().len();
-                let data = formula.apply(&frame)?;
-                data.check_for_mixture(args.components, args.min_group_rows)?;
-                (ModelData::Groups(data), source, dropped)
-            };
-            let mut prior: BmlrPrior = prior(&args.prior)?;
-            if args.prior == "paper" || (published && args.prior == "default") {
-                prior.base = PriorBase::Paper;
-            }
-            prior.check().map_err(|what| Failure::Run(format!("{}: {what}", args.prior)))?;
-            let lambda = prior.lambda.take();
-            let spec = ModelSpec::Bmlr {
-                n_components: args.components,
-                prior,
-                noise: match (args.noise.as_deref(), lambda, published) {
-                    (Some(text), _, _) => noise(text)?,
-                    (None, Some(lambda), _) => Noise::Known(lambda),
-                    // The paper takes the noise precision as known.
-                    (None, None, true) => Noise::Known(1.0),
-                    (None, None, false) => Noise::Estimate,
-                },
-                formula: text.to_owned(),
-            };
-            (data, source, dropped, spec)
+    let kind = match args.model.as_deref().map(|name| Kind::named(name).ok_or(name)) {
+        None => wishes.model(),
+        Some(Ok(kind)) => kind,
+        Some(Err(name)) => {
+            return Err(Failure::Usage(format!("--model {name}: there is no such model")));
         }
     };
+    let from = Input { path, quiet };
+    let Wished { spec, data, dropped } =
+        kind.grant(&wishes, &from).map_err(|error| match error {
+            WishError::Options(what) => Failure::Usage(what),
+            other => Failure::run(other),
+        })?;
     let model = spec.build(&data).map_err(|error| match error {
         ModelError::Prior(what) if args.prior != "default" && args.prior != "paper" => {
             Failure::Run(format!("{}: {what}; correct it there", args.prior))
@@ -119,111 +76,87 @@ pub(crate) fn problem(
     if dropped > 0 && !quiet {
         say(format_args!("left out {dropped} rows with missing or infinite values"));
     }
-    Ok(Problem { spec, data, model, source, dropped })
+    Ok(Problem { spec, data, model, source: from.name(), dropped })
 }
 
-fn refuse(wrong: bool, why: &str) -> Result<(), Failure> {
-    if wrong { Err(Failure::Usage(why.to_owned())) } else { Ok(()) }
-}
-
-fn rows(
-    path: Option<&Path>,
-    args: &ModelArgs,
+/// A file, standard input, or the built-in data.
+struct Input<'a> {
+    path: Option<&'a Path>,
     quiet: bool,
-) -> Result<(Dataset, String, usize), Failure> {
-    let Some(path) = path else {
-        let data = match &args.columns {
-            Some(columns) => Dataset::faithful().select(columns)?,
-            None => Dataset::faithful(),
+}
+
+impl Input<'_> {
+    fn name(&self) -> String {
+        match self.path {
+            None => "Old Faithful (built in)".to_owned(),
+            Some(_) if self.is_standard_input() => "standard input".to_owned(),
+            Some(path) => path.display().to_string(),
+        }
+    }
+
+    fn is_standard_input(&self) -> bool {
+        self.path == Some(Path::new("-"))
+    }
+
+    /// The built-in data, with the columns that are asked for.
+    fn built_in(options: &ReadOptions<'_>) -> Result<Frame, DataError> {
+        let data = Dataset::faithful();
+        Ok(Frame::from(match &options.columns {
+            Some(columns) => data.select(columns)?,
+            None => data,
+        }))
+    }
+}
+
+impl Source for Input<'_> {
+    fn frame(&self, options: ReadOptions<'_>) -> Result<Frame, DataError> {
+        let Some(path) = self.path else { return Input::built_in(&options) };
+        if self.is_standard_input() {
+            let mut bytes = Vec::new();
+            let file = self.name();
+            std::io::stdin()
+                .read_to_end(&mut bytes)
+                .map_err(|source| DataError::Read { file: file.clone(), source })?;
+            return read_csv(bytes.as_slice(), &file, &options);
+        }
+        let (bar, report) = progress::reading(path, self.quiet);
+        let frame = read_path(path, &ReadOptions { progress: Some(&report), ..options });
+        bar.finish_and_clear();
+        frame
+    }
+
+    fn pieces(&self, options: ReadOptions<'_>, take: &mut TakePieces<'_>) -> Result<(), DataError> {
+        let Some(path) = self.path else {
+            return take(&mut std::iter::once(Input::built_in(&options)));
         };
-        return Ok((data, "Old Faithful (built in)".to_owned(), 0));
-    };
-    let options = ReadOptions {
-        columns: args.columns.clone(),
-        drop_missing: args.drop_missing,
-        ..ReadOptions::default()
-    };
-    let (frame, source) = frame(Some(path), options, quiet)?;
-    let dropped = frame.dropped_rows().len();
-    Ok((frame.into_dataset()?, source, dropped))
-}
-
-fn frame(
-    path: Option<&Path>,
-    options: ReadOptions<'_>,
-    quiet: bool,
-) -> Result<(Frame, String), Failure> {
-    let Some(path) = path else {
-        return Ok((Frame::from(Dataset::faithful()), "Old Faithful (built in)".to_owned()));
-    };
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .read_to_end(&mut bytes)
-            .map_err(|e| Failure::Run(format!("standard input cannot be read: {e}")))?;
-        let frame = read_csv(bytes.as_slice(), "standard input", &options)?;
-        return Ok((frame, "standard input".to_owned()));
+        let (bar, report) = progress::reading(path, self.quiet);
+        let options = ReadOptions { progress: Some(&report), ..options };
+        let pieces = if self.is_standard_input() {
+            Pieces::from_csv(std::io::stdin().lock(), &self.name(), &options, Pieces::ROWS)
+        } else {
+            Pieces::open(path, &options, Pieces::ROWS)
+        };
+        let done = pieces.and_then(|mut pieces| take(&mut pieces));
+        bar.finish_and_clear();
+        done
     }
-    let (bar, report) = progress::reading(path, quiet);
-    let frame = read_path(path, &ReadOptions { progress: Some(&report), ..options });
-    bar.finish_and_clear();
-    Ok((frame?, path.display().to_string()))
-}
 
-/// Sums over the groups of a file that is read in pieces, or that holds such sums.
-fn statistics(
-    path: Option<&Path>,
-    formula: &Formula,
-    options: ReadOptions<'_>,
-    quiet: bool,
-) -> Result<(GroupStatistics, String), Failure> {
-    let Some(path) = path else {
-        let frame = Frame::from(Dataset::faithful());
-        let data = GroupStatistics::from_pieces(formula, [Ok(frame)])?;
-        return Ok((data, "Old Faithful (built in)".to_owned()));
-    };
-    let standard_input = path == Path::new("-");
-    if !standard_input && let Some(data) = GroupStatistics::read_stored(path, formula)? {
-        return Ok((data, path.display().to_string()));
+    fn path(&self) -> Option<&Path> {
+        self.path.filter(|_| !self.is_standard_input())
     }
-    let (bar, report) = progress::reading(path, quiet);
-    let options = ReadOptions { progress: Some(&report), ..options };
-    let source =
-        if standard_input { "standard input".to_owned() } else { path.display().to_string() };
-    let pieces = if standard_input {
-        Pieces::from_csv(std::io::stdin().lock(), &source, &options, Pieces::ROWS)
-    } else {
-        Pieces::open(path, &options, Pieces::ROWS)
-    };
-    let data = pieces.and_then(|pieces| GroupStatistics::from_pieces(formula, pieces));
-    bar.finish_and_clear();
-    Ok((data?, source))
 }
 
 /// The prior of `default`, `paper` or a TOML file.
-fn prior<T: DeserializeOwned + Default>(text: &str) -> Result<T, Failure> {
-    if text == "default" || text == "paper" {
-        return Ok(T::default());
-    }
-    let content = std::fs::read_to_string(text).map_err(|e| {
-        Failure::Run(format!("{text}: {e}; --prior takes default, paper or a TOML file"))
-    })?;
-    toml::from_str(&content).map_err(|e| Failure::Run(format!("{text}: {e}")))
-}
-
-fn noise(text: &str) -> Result<Noise, Failure> {
+fn prior(text: &str) -> Result<PriorWish, Failure> {
     match text {
-        "estimate" => Ok(Noise::Estimate),
-        text => text
-            .strip_prefix("known=")
-            .and_then(|number| number.parse::<f64>().ok())
-            .filter(|x| x.is_finite() && *x > 0.0)
-            .map(Noise::Known)
-            .ok_or_else(|| {
-                Failure::Usage(format!(
-                    "--noise {text}: say estimate, or known=1 with a positive precision"
-                ))
-            }),
+        "default" => Ok(PriorWish::Default),
+        "paper" => Ok(PriorWish::Paper),
+        name => match std::fs::read_to_string(name) {
+            Ok(content) => Ok(PriorWish::File { name: name.to_owned(), content }),
+            Err(e) => Err(Failure::Run(format!(
+                "{name}: {e}; --prior takes default, paper or a TOML file"
+            ))),
+        },
     }
 }
 

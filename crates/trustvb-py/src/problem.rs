@@ -146,10 +146,7 @@ impl Problem {
     /// for groups without rows.
     #[getter]
     fn groups(&self) -> Option<Vec<usize>> {
-        match &self.inner.data {
-            ModelData::Rows(_) | ModelData::Statistics(_) => None,
-            ModelData::Groups(data) => Some(data.groups().to_vec()),
-        }
+        self.inner.data.groups().map(<[usize]>::to_vec)
     }
 
     /// One fit.

@@ -13,7 +13,7 @@ use std::time::Instant;
 use trustvb::backend::Cpu;
 use trustvb::data::Dataset;
 use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
-use trustvb::model::{GmmPrior, ModelData, ModelSpec, Update};
+use trustvb::model::{GaussianMixture, ModelData, ModelSpec};
 use trustvb::resample::Resamples;
 use trustvb::table::{OmegaGrid, Replicates, Settings, TvbTable, Watch, build};
 use trustvb_report::answers::usual_methods;
@@ -45,8 +45,7 @@ const DRAWN: [&str; 7] = [
 ];
 
 fn table() -> Result<TvbTable, Box<dyn Error>> {
-    let spec =
-        ModelSpec::Gmm { n_components: 2, prior: GmmPrior::default(), update: Update::Corrected };
+    let spec = ModelSpec::from(GaussianMixture::new(2));
     let data = ModelData::Rows(Dataset::faithful());
     let model = spec.build(&data)?;
     let settings = Settings {

@@ -3,7 +3,7 @@
 use trustvb::calibrate::Method;
 use trustvb::data::Dataset;
 use trustvb::fit::{Matching, ReplicateStart, Start, Stopping};
-use trustvb::model::{ModelData, ModelSpec, Noise, PriorBase, Update};
+use trustvb::model::{ModelData, PriorBase, PriorInWords};
 use trustvb::resample::Design;
 use trustvb::table::{Manifest, TvbTable};
 
@@ -102,14 +102,13 @@ pub fn build_command(table: &TvbTable, folder: &str) -> BuildCommand {
 /// Whether the data are all of Old Faithful, which the command has built in.
 fn is_built_in(manifest: &Manifest, table: &TvbTable) -> bool {
     let built_in = ModelData::Rows(Dataset::faithful());
-    matches!(manifest.model, ModelSpec::Gmm { .. })
+    manifest.columns == built_in.variables()
         && Manifest::new(manifest.settings.clone(), table.layout(), &built_in).data_hash
             == manifest.data_hash
 }
 
 fn data_file(table: &TvbTable, folder: &str, command: &mut Builder) -> String {
-    let rows = matches!(table.manifest().model, ModelSpec::Gmm { .. });
-    if table.data().is_some() && (rows || table.manifest().statistics) {
+    if table.data().is_some_and(|data| data.is_a_file()) {
         return format!("{}/data.parquet", folder.trim_end_matches('/'));
     }
     let columns = table.manifest().columns.join(", ");
@@ -133,42 +132,19 @@ impl Builder {
             self.words(&["--published"]);
         }
         self.words(&["-k", &manifest.model.n_components().to_string()]);
-        let (base, mut settings) = match &manifest.model {
-            ModelSpec::Gmm { prior, update, .. } => {
-                let usual = if published { Update::AsPrinted } else { Update::Corrected };
-                if *update != usual {
-                    let name = match update {
-                        Update::Corrected => "corrected",
-                        Update::AsPrinted => "as-printed",
-                    };
-                    self.words(&["--update", name]);
-                }
-                (prior.base, serde_json::to_value(prior).unwrap_or_default())
-            }
-            ModelSpec::Bmlr { prior, noise, formula, .. } => {
-                self.words(&["--formula", formula]);
-                if manifest.statistics {
-                    self.words(&["--stream"]);
-                }
-                match noise {
-                    Noise::Known(1.0) if published => {}
-                    Noise::Estimate if !published => {}
-                    Noise::Known(x) => self.words(&["--noise", &format!("known={x}")]),
-                    Noise::Estimate => self.words(&["--noise", "estimate"]),
-                }
-                (prior.base, serde_json::to_value(prior).unwrap_or_default())
-            }
-        };
-        let given = settings.as_object_mut().map_or(0, |map| map.len() - 1);
+        if manifest.statistics {
+            self.words(&["--stream"]);
+        }
+        for (option, value) in manifest.model.options(published) {
+            self.words(&[option, &value]);
+        }
+        let PriorInWords { base, given, .. } = manifest.model.prior_in_words(&manifest.columns);
         match base {
-            _ if given > 0 || base == PriorBase::Standardised => {
+            _ if !given.is_empty() || base == PriorBase::Standardised => {
                 self.words(&["--prior", "prior.toml"]);
-                let lines: Vec<String> = settings
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .map(|(name, value)| format!("{name} = {value}"))
-                    .collect();
+                let base = serde_json::to_value(base).unwrap_or_default();
+                let mut lines = vec![format!("base = {base}")];
+                lines.extend(given.iter().map(|(name, value)| format!("{name} = {value}")));
                 self.files.push(("prior.toml".to_owned(), lines.join("\n")));
             }
             PriorBase::Paper if !published => self.words(&["--prior", "paper"]),

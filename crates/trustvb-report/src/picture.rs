@@ -11,7 +11,6 @@ use trustvb::data::Dataset;
 use trustvb::fit::fit;
 use trustvb::functional::{Part, Range};
 use trustvb::linalg::packed_index;
-use trustvb::model::ModelData;
 use trustvb::posterior::Posterior;
 use trustvb::table::TvbTable;
 
@@ -196,7 +195,7 @@ pub(crate) fn ellipse_caption() -> String {
 
 /// The data with the components of the fit at ω = 1; `None` without rows of at least two columns.
 pub fn clusters(table: &TvbTable) -> Option<ClusterPicture> {
-    let Some(ModelData::Rows(data)) = table.data() else { return None };
+    let data = table.data()?.rows()?;
     let first = table.full_data_posterior(1.0)?;
     let model = table.manifest().model.build(table.data()?).ok()?;
     let mut sweeper = model.sweeper();

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 use trustvb::backend::Cpu;
 use trustvb::data::{ReadOptions, read_path};
-use trustvb::model::{GmmPrior, ModelData, ModelSpec, Update};
+use trustvb::model::{GaussianMixture, ModelData, ModelSpec};
 use trustvb::resample::Design;
 use trustvb::table::{Plan, Watch, build};
 
@@ -22,11 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = read_path(Path::new(path), &ReadOptions::default())?.into_dataset()?;
     let (grid, bootstraps) = (grid.parse()?, bootstraps.parse()?);
     for _ in 0..repeats.parse()? {
-        let spec = ModelSpec::Gmm {
-            n_components: 2,
-            prior: GmmPrior::default(),
-            update: Update::Corrected,
-        };
+        let spec = ModelSpec::from(GaussianMixture::new(2));
         let data = ModelData::Rows(data.clone());
         let model = spec.build(&data)?;
         let plan = Plan { grid, bootstraps, ..Plan::new(1, vec![Design::Full, Design::Split]) };

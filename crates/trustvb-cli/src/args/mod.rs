@@ -14,7 +14,7 @@ mod value;
 pub(crate) use ask::{AskArgs, CalibrateArgs, ExploreArgs, IntervalArgs, ReportArgs};
 pub(crate) use fit::FitArgs;
 pub(crate) use shared::{
-    Format, GridArgs, IterationArgs, MatchName, ModelArgs, ModelName, OutputArgs, UpdateName,
+    Format, GridArgs, IterationArgs, MatchName, ModelArgs, OutputArgs, UpdateName,
 };
 pub(crate) use simulate::{
     DrawArgs, NoiseName, SimulateArgs, SimulateBmlrArgs, SimulateCommand, SimulateGmmArgs,

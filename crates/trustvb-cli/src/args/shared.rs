@@ -1,15 +1,15 @@
 //! Groups of options that several commands have.
 
 use super::value::{bootstraps, omega, positive, seed, tolerance};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use trustvb::model::KINDS;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModelName {
-    /// Gaussian mixture
-    Gmm,
-    /// Mixture of linear regressions
-    Bmlr,
+/// The models that there are, with their titles.
+fn model_names() -> PossibleValuesParser {
+    let values = KINDS.iter().map(|kind| PossibleValue::new(kind.name).help(kind.title));
+    PossibleValuesParser::new(values)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -40,8 +40,8 @@ pub(crate) enum Format {
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
     /// The model [default: bmlr with --formula, otherwise gmm]
-    #[arg(long, value_enum)]
-    pub(crate) model: Option<ModelName>,
+    #[arg(long, value_parser = model_names())]
+    pub(crate) model: Option<String>,
     /// Number of components
     #[arg(short = 'k', long, default_value_t = 2, value_parser = positive, allow_negative_numbers = true)]
     pub(crate) components: usize,

@@ -64,8 +64,7 @@ fn split_positional(words: &[String]) -> (Option<&Path>, &[String]) {
 
 /// Whether a word that is no file looks like a quantity: it has a bracket, or is a bare name.
 fn is_quantity(word: &str) -> bool {
-    word.contains(['[', '('])
-        || ["pi", "mu", "sigma", "sd", "cor", "beta", "tau", "noise"].contains(&word)
+    word.contains(['[', '(']) || trustvb::functional::is_quantity_name(word)
 }
 
 #[cfg(test)]

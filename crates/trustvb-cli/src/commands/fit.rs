@@ -13,7 +13,6 @@ use trustvb::calibrate::Law;
 use trustvb::fit::{Fit, Status, fit};
 use trustvb::functional::Functional;
 use trustvb::linalg::unpack;
-use trustvb::model::ModelSpec;
 
 /// Level of the intervals in the summary.
 const LEVEL: f64 = 0.95;
@@ -77,31 +76,6 @@ struct Row {
     upper: f64,
 }
 
-/// What a statistician looks at, component by component.
-fn quantities(problem: &Problem, component: usize) -> Vec<String> {
-    let k = component + 1;
-    let layout = problem.model.layout();
-    let p = layout.coordinates.len();
-    let mut texts = vec![format!("pi[{k}]")];
-    match problem.spec {
-        ModelSpec::Gmm { .. } => {
-            texts.extend((1..=p).map(|j| format!("mu[{k},{j}]")));
-            texts.extend((1..=p).map(|j| format!("sd[{k},{j}]")));
-            for i in 1..=p {
-                texts.extend((1..i).map(|j| format!("cor[{k},{i},{j}]")));
-            }
-        }
-        ModelSpec::Bmlr { .. } => {
-            texts.extend((1..=p).map(|j| format!("beta[{k},{j}]")));
-            texts.push(format!("tau[{k}]"));
-            if layout.block("noise").is_some() {
-                texts.push(format!("1/sqrt(noise[{k}])"));
-            }
-        }
-    }
-    texts
-}
-
 /// More columns than this would make a summary of correlations that nobody reads.
 const MAX_ROWS: usize = 400;
 
@@ -110,7 +84,7 @@ fn summary(problem: &Problem, fit: &Fit, seed: u64) -> Vec<Row> {
     let parameters = fit.posterior.parameters();
     let mut rows = Vec::new();
     for component in 0..layout.n_components {
-        let mut texts = quantities(problem, component);
+        let mut texts = problem.spec.summary(layout, component + 1);
         if texts.len() * layout.n_components > MAX_ROWS {
             texts.retain(|text| !text.starts_with("cor"));
         }
@@ -153,21 +127,15 @@ fn status_line(fit: &Fit) -> String {
 
 fn summary_table(args: &FitArgs, problem: &Problem, fit: &Fit, rows: &[Row]) -> String {
     let model = problem.model.as_ref();
-    let what = match problem.spec {
-        ModelSpec::Gmm { .. } => "Gaussian mixture",
-        ModelSpec::Bmlr { .. } => "mixture of linear regressions",
-    };
     let mut text = format!(
-        "{what}, {} components, ω = {}\n{}: {} units, {} {}\n{}; bound {}; best of {} starts\n\n",
+        "{}, {} components, ω = {}\n{}: {} units, {} {}\n{}; bound {}; best of {} starts\n\n",
+        problem.spec.kind().title,
         model.n_components(),
         fit.omega,
         problem.source,
         model.n_units(),
         model.layout().coordinates.len(),
-        match problem.spec {
-            ModelSpec::Gmm { .. } => "columns",
-            ModelSpec::Bmlr { .. } => "coefficients",
-        },
+        problem.spec.kind().coordinate.many,
         status_line(fit),
         significant(fit.outcome.bound, 9),
         fit.starts,

@@ -9,8 +9,7 @@ use crate::output::{check_path, json_text, write_text};
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use trustvb::data::{Dataset, replace_file, write_csv, write_parquet};
-use trustvb::model::ModelData;
+use trustvb::data::{replace_file, write_csv, write_parquet};
 use trustvb::study::{
     SimulatedModel, Simulation, SimulationSettings, StudyError, calibration_seed, preset,
 };
@@ -140,7 +139,9 @@ fn write(simulation: &Simulation, seed: u64, args: &DrawArgs) -> Result<(), Fail
         other => other.into(),
     })?;
     let data = simulation.draw(seed, args.replication)?;
-    let table = table(&data)?;
+    let table = data.to_file().ok_or_else(|| {
+        Failure::Run("sums over groups cannot be written as a data set; give the rows".to_owned())
+    })?;
     let Some(path) = &args.output else {
         let mut out = io::BufWriter::new(io::stdout().lock());
         write_csv(&table, &mut out)?;
@@ -158,17 +159,11 @@ fn write(simulation: &Simulation, seed: u64, args: &DrawArgs) -> Result<(), Fail
         })
         .map_err(failed)?;
     }
-    let formula = match &data {
-        ModelData::Rows(_) | ModelData::Statistics(_) => None,
-        ModelData::Groups(data) => {
-            Some(format!("y ~ 0 + {} | group", data.design_names().join(" + ")))
-        }
-    };
     let text = json_text(&json!({
         "model": simulation.model().name(),
         "truth": simulation.truth(),
         "units": data.n_units(),
-        "formula": formula,
+        "formula": data.formula_of_file(),
         "simulation": simulation,
         "seed": seed,
         "replication": args.replication,
@@ -181,25 +176,4 @@ fn write(simulation: &Simulation, seed: u64, args: &DrawArgs) -> Result<(), Fail
 /// `data.csv` has its truth in `data.truth.json`.
 fn truth_path(path: &Path) -> PathBuf {
     path.with_extension("truth.json")
-}
-
-/// The columns as a file has them: groups first, numbered from 1.
-fn table(data: &ModelData) -> Result<Dataset, Failure> {
-    let grouped = match data {
-        ModelData::Rows(rows) => return Ok(rows.clone()),
-        ModelData::Groups(grouped) => grouped,
-        ModelData::Statistics(_) => {
-            return Err(Failure::Run(
-                "sums over groups cannot be written as a data set; give the rows".to_owned(),
-            ));
-        }
-    };
-    let mut names = vec!["group".to_owned(), "y".to_owned()];
-    names.extend(grouped.design_names().iter().cloned());
-    let mut columns = vec![
-        grouped.groups().iter().map(|&g| (g + 1) as f64).collect(),
-        grouped.response().to_vec(),
-    ];
-    columns.extend((0..grouped.n_columns()).map(|j| grouped.design_column(j).to_vec()));
-    Ok(Dataset::from_columns(names, columns)?)
 }

@@ -11,7 +11,7 @@ use trustvb::data::{Dataset, Formula, ReadOptions, read_csv, read_path, write_pa
 use trustvb::fit::{FitOptions, Start, Stopping, fit};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
-use trustvb::model::{BmlrPrior, Gmm, GmmPrior, ModelData, ModelSpec, Update};
+use trustvb::model::{BmlrPrior, GaussianMixture, Gmm, GmmPrior, ModelData, ModelSpec, Update};
 use trustvb::posterior::{Layout, Posterior};
 use trustvb::resample::Design;
 use trustvb::study::{PRESETS, Study};
@@ -60,8 +60,7 @@ fn small_data() -> Dataset {
 }
 
 fn small_table() -> TvbTable {
-    let spec =
-        ModelSpec::Gmm { n_components: 2, prior: GmmPrior::default(), update: Update::Corrected };
+    let spec = ModelSpec::from(GaussianMixture::new(2));
     let data = ModelData::Rows(small_data());
     let model = spec.build(&data).expect("a model");
     let plan = Plan { grid: 4, bootstraps: 6, ..Plan::new(1, vec![Design::Full, Design::Split]) };

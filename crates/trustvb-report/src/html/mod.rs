@@ -101,10 +101,6 @@ impl Report<'_> {
     /// What was asked, and the answer in words.
     fn answer(&self) -> Markup {
         let manifest = self.table.manifest();
-        let what = match manifest.model.name() {
-            "bmlr" => "linear regressions",
-            _ => "Gaussians",
-        };
         let methods: Vec<&str> = self.methods.iter().map(|m| m.name()).collect();
         let level = self.level();
         let told = self.quantities.iter().take(TOLD);
@@ -113,7 +109,7 @@ impl Report<'_> {
                 h1 { (self.title()) }
                 p.asked {
                     "Asked of " code { (self.folder) } ", a mixture of "
-                    (manifest.layout.n_components) " " (what) " fitted to "
+                    (manifest.model.kind().component.count(manifest.layout.n_components)) " fitted to "
                     (plural(manifest.n_units, "unit", "units")) ": "
                     @if self.quantities.len() <= TOLD {
                         (plural(self.quantities.len(), "quantity", "quantities")) ", "

@@ -7,7 +7,7 @@ use crate::figures::{Grid, ScatterMatrixFigure};
 use crate::picture::{ClusterPicture, bound_panel, clusters, ellipse_caption};
 use maud::{Markup, PreEscaped, html};
 use trustvb::fit::{Matching, ReplicateStart, Start, StatusCode, Stopping};
-use trustvb::model::{ModelData, ModelSpec, Noise, PriorBase, Update};
+use trustvb::model::{PriorBase, PriorInWords};
 use trustvb::table::{Manifest, TvbTable};
 
 /// Columns summarised at most.
@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
     html! {
         section #model aria-labelledby="model-title" {
             h2 #model-title { "Data and model" }
-            p { (model_in_words(manifest)) }
+            p { (manifest.model.in_words(&manifest.columns)) }
             @if let Some(picture) = clusters(table) { (clusters_figure(picture)) }
             h3 { "Data" }
             (data(table))
@@ -40,30 +40,6 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
             h3 { "Settings" }
             (settings(report))
         }
-    }
-}
-
-fn model_in_words(manifest: &Manifest) -> String {
-    let k = manifest.layout.n_components;
-    match &manifest.model {
-        ModelSpec::Gmm { update, .. } => format!(
-            "A mixture of {} with full covariances in {} ({}){}.",
-            plural(k, "Gaussian", "Gaussians"),
-            plural(manifest.columns.len(), "column", "columns"),
-            manifest.columns.join(", "),
-            match update {
-                Update::Corrected => "",
-                Update::AsPrinted => ", with the covariance update as the paper prints it",
-            }
-        ),
-        ModelSpec::Bmlr { noise, formula, .. } => format!(
-            "A mixture of {}, {formula}, with {}.",
-            plural(k, "linear regression", "linear regressions"),
-            match noise {
-                Noise::Estimate => "a noise precision estimated for each component".to_owned(),
-                Noise::Known(x) => format!("noise precision {x} taken as known"),
-            }
-        ),
     }
 }
 
@@ -96,22 +72,10 @@ fn data(table: &TvbTable) -> Markup {
             }
         };
     };
-    let variables = variables(data);
+    let variables = data.summaries();
     html! {
         p {
-            @match data {
-                ModelData::Rows(rows) => { (plural(rows.n_rows(), "row", "rows")) ", each a unit." }
-                ModelData::Groups(groups) => {
-                    (plural(groups.n_groups(), "group", "groups")) ", each a unit, with "
-                    (plural(groups.n_rows(), "row", "rows")) " in all; the response is "
-                    code { (groups.response_name()) } "."
-                }
-                ModelData::Statistics(groups) => {
-                    (plural(groups.n_groups(), "group", "groups")) ", each a unit, with "
-                    (plural(groups.n_rows(), "row", "rows")) " in all, of which sums were kept; the response is "
-                    code { (groups.response_name()) } "."
-                }
-            }
+            (data.in_words())
             " SHA-256 of names and values: " code.hash { (manifest.data_hash) } "."
         }
         div.scroll tabindex="0" role="region" aria-label="Columns" {
@@ -124,10 +88,10 @@ fn data(table: &TvbTable) -> Markup {
                     }
                 }
                 tbody {
-                    @for (name, summary) in variables.iter().take(MOST_COLUMNS) {
+                    @for variable in variables.iter().take(MOST_COLUMNS) {
                         tr {
-                            th scope="row" { code { (name) } }
-                            @for &x in summary { td.number { (significant(x, 4)) } }
+                            th scope="row" { code { (variable.name) } }
+                            @for x in variable.summary { td.number { (significant(x, 4)) } }
                         }
                     }
                 }
@@ -139,38 +103,6 @@ fn data(table: &TvbTable) -> Markup {
     }
 }
 
-/// Each variable's name with its mean, standard deviation, least and largest value.
-fn variables(data: &ModelData) -> Vec<(String, [f64; 4])> {
-    let summary = |values: &[f64]| {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let sd = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0)).sqrt();
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        [mean, sd, low, high]
-    };
-    let mut names = data.variables();
-    let summaries: Vec<[f64; 4]> = match data {
-        ModelData::Rows(_) | ModelData::Groups(_) => {
-            data.columns().iter().map(|values| summary(values)).collect()
-        }
-        ModelData::Statistics(groups) => {
-            let p = groups.n_columns();
-            // The response comes first among the names, and last in the statistics.
-            let order = std::iter::once(p).chain(0..p);
-            order
-                .map(|j| groups.summary(j))
-                .map(|found| [found.mean, found.sd, found.least, found.largest])
-                .collect()
-        }
-    };
-    // The last variable of grouped data is the group's number.
-    if !matches!(data, ModelData::Rows(_)) {
-        names.pop();
-    }
-    names.into_iter().zip(summaries).collect()
-}
-
 /// The fit that everything is compared with.
 fn components(table: &TvbTable) -> Markup {
     let Some(first) = table.full_data_posterior(1.0) else {
@@ -180,7 +112,7 @@ fn components(table: &TvbTable) -> Markup {
     let coordinates = &manifest.layout.coordinates;
     let p = coordinates.len();
     let centres = first.centres();
-    let gmm = matches!(manifest.model, ModelSpec::Gmm { .. });
+    let gmm = manifest.layout.block("mu_lambda").is_some();
     let shown = p.min(MOST_COLUMNS);
     let sd = |k: usize, j: usize| {
         let covariance = first.normal_wishart("mu_lambda", k)?.mean_covariance()?;
@@ -219,49 +151,7 @@ fn components(table: &TvbTable) -> Markup {
 }
 
 fn prior(manifest: &Manifest) -> Markup {
-    let (base, given) = match &manifest.model {
-        ModelSpec::Gmm { prior, .. } => (prior.base, serde_json::to_value(prior)),
-        ModelSpec::Bmlr { prior, .. } => (prior.base, serde_json::to_value(prior)),
-    };
-    let k = manifest.layout.n_components;
-    let usual = match &manifest.model {
-        ModelSpec::Gmm { prior, .. } => {
-            let p = manifest.columns.len();
-            let old = |w0: &str| {
-                format!("α₀ = 1/{k}, m₀ = column means, β₀ = 1, ν₀ = p + 2 = {}, W₀ = {w0}", p + 2)
-            };
-            match base {
-                PriorBase::Default if prior.w0.is_some() => {
-                    format!("α₀ = 1, m₀ = column means, β₀ = 0.01, ν₀ = p + 2 = {}", p + 2)
-                }
-                PriorBase::Default => format!(
-                    "α₀ = 1, m₀ = column means, β₀ = 0.01, and covariances that share a scale learned from \
-                     all components: each is tied to it with ν₀ = p + 6 = {} degrees of freedom or, with \
-                     probability ½, loosely with p + 2",
-                    p + 6
-                ),
-                PriorBase::Standardised => {
-                    old("the correlation matrix of standardised columns, mapped back")
-                }
-                PriorBase::Paper => old("the covariance matrix"),
-            }
-        }
-        ModelSpec::Bmlr { .. } => format!(
-            "α₀ = 1/{k}, a₀ = b₀ = c₀ = d₀ = 0.1, meant for {}",
-            match base {
-                PriorBase::Default | PriorBase::Standardised => "standardised columns and response",
-                PriorBase::Paper => "the columns as they are",
-            }
-        ),
-    };
-    let given: Vec<(String, String)> = given
-        .ok()
-        .and_then(|value| value.as_object().cloned())
-        .into_iter()
-        .flatten()
-        .filter(|(name, _)| name != "base")
-        .map(|(name, value)| (name, value.to_string()))
-        .collect();
+    let PriorInWords { base, usual, given } = manifest.model.prior_in_words(&manifest.columns);
     html! {
         p {
             @match base {

@@ -4,8 +4,9 @@ use super::error::{FunctionalError, list, nearest};
 use super::evaluate::Function;
 use super::lexer::Span;
 use super::parse::Tree;
-use super::quantity::{QUANTITIES, names};
+use super::quantity::{names, quantities_in};
 use super::resolve::Resolver;
+use crate::model::quantities;
 
 impl Resolver<'_> {
     pub(super) fn arguments(
@@ -29,7 +30,7 @@ impl Resolver<'_> {
         span: &Span,
         arguments: &[Tree],
     ) -> FunctionalError {
-        if let Some(quantity) = QUANTITIES.iter().find(|q| q.name == name) {
+        if let Some(quantity) = quantities().find(|q| q.name == name) {
             let inside: Vec<&str> =
                 arguments.iter().map(|a| self.text.get(a.span.clone()).unwrap_or("")).collect();
             let hint = if inside.is_empty() {
@@ -82,7 +83,7 @@ impl Resolver<'_> {
 
     /// `mu12` and `mu_1_2` for `mu[1,2]`.
     fn missing_brackets(&self, name: &str) -> Option<String> {
-        QUANTITIES.iter().filter(|q| q.block(self.layout).is_some()).find_map(|q| {
+        quantities_in(self.layout).find_map(|q| {
             let rest = name.strip_prefix(q.name)?;
             let separated: Vec<&str> = rest.split(['_', '.']).filter(|s| !s.is_empty()).collect();
             let all_digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
@@ -90,9 +91,9 @@ impl Resolver<'_> {
                 return None;
             }
             let joined = separated.concat();
-            if separated.len() == q.axes.len() {
+            if separated.len() == q.axes().len() {
                 Some(format!("{}[{}]", q.name, separated.join(",")))
-            } else if joined.len() == q.axes.len() {
+            } else if joined.len() == q.axes().len() {
                 let digits: Vec<&str> = joined.split("").filter(|s| !s.is_empty()).collect();
                 Some(format!("{}[{}]", q.name, digits.join(",")))
             } else {

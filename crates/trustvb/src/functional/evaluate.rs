@@ -155,7 +155,7 @@ fn extreme(xs: &[Node], value: &impl Fn(&Atom) -> f64, better: fn(f64, f64) -> b
 pub(super) fn posterior_mean(atom: &Atom, parameters: &[f64]) -> f64 {
     let copy = &parameters[atom.offset..];
     match atom.kind {
-        AtomKind::Weight => copy[atom.component] / copy[..atom.dim].iter().sum::<f64>(),
+        AtomKind::Weight => copy[atom.i] / copy[..atom.dim].iter().sum::<f64>(),
         // β, ν, then m and the triangle of W^-1.
         AtomKind::Mean => copy[2 + atom.i],
         AtomKind::Covariance => {

@@ -110,15 +110,15 @@ fn linear(atoms: &[(Atom, f64)]) -> Option<(Base, f64, Support)> {
     if atoms.iter().any(|(a, c)| a.kind != first.kind || !c.is_finite()) {
         return None;
     }
-    let same_component = atoms.iter().all(|(a, _)| a.component == first.component);
+    let same_copy = atoms.iter().all(|(a, _)| a.offset == first.offset);
     match first.kind {
         // Simplification leaves one coefficient wherever there can be only one.
-        AtomKind::Weight => atoms.iter().all(|(_, c)| *c == scale).then(|| {
+        AtomKind::Weight => (same_copy && atoms.iter().all(|(_, c)| *c == scale)).then(|| {
             let mut inside = vec![false; first.dim];
-            atoms.iter().for_each(|(a, _)| inside[a.component] = true);
+            atoms.iter().for_each(|(a, _)| inside[a.i] = true);
             (Base::Weights { offset: first.offset, inside }, scale, (0.0, 1.0))
         }),
-        AtomKind::Mean => same_component.then(|| {
+        AtomKind::Mean => same_copy.then(|| {
             let coefficients = dense(first.dim, atoms);
             (Base::mean(first.component, first.offset, coefficients), 1.0, REAL)
         }),
@@ -150,7 +150,7 @@ pub(super) fn rank_one(atoms: &[(Atom, f64)]) -> Option<(Vec<f64>, f64, f64)> {
     let dim = first.dim;
     // A matrix of rank one has no more elements than its triangle, which bounds the work below.
     let fits = |(a, x): &(Atom, f64)| {
-        a.kind == AtomKind::Covariance && a.component == first.component && x.is_finite()
+        a.kind == AtomKind::Covariance && a.offset == first.offset && x.is_finite()
     };
     if !atoms.iter().all(fits) {
         return None;

@@ -26,9 +26,9 @@
 //!
 //! ```
 //! use trustvb::functional::Functional;
-//! use trustvb::posterior::{Family, Layout};
+//! use trustvb::posterior::{Block, Layout};
 //!
-//! let layout = Layout::new(2, vec![], &[("pi", Family::Dirichlet, 1, 2)]);
+//! let layout = Layout::new(2, vec![], vec![Block::weights("pi", 2)]);
 //! let odds = Functional::parse("pi[1]/pi[2]", &layout)?;
 //! let law = odds.parts()[0].exact().expect("the odds of a Beta variable");
 //! let (low, high) = law.interval(&[40.0, 20.0], 0.95);
@@ -58,6 +58,7 @@ pub(crate) use draws::Drawer;
 pub use draws::{Draw, Draws};
 pub use error::FunctionalError;
 pub use exact::ExactLaw;
+pub(crate) use quantity::{Entry, Place, Quantity, Reported};
 pub use sampled::SampledLaw;
 pub use vocabulary::{QuantityName, Vocabulary};
 
@@ -67,6 +68,11 @@ use quantity::AtomKind;
 use simplify::Simplified;
 use std::fmt;
 use std::sync::Arc;
+
+/// Whether some model has a quantity of this name.
+pub fn is_quantity_name(word: &str) -> bool {
+    crate::model::quantities().any(|quantity| quantity.name == word)
+}
 
 /// The natural range of a functional, which suggests the scale on which to treat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -308,16 +314,10 @@ impl Functional {
     /// What is reported when nothing is asked for: every weight, then every mean or coefficient.
     pub fn defaults(layout: &Layout) -> Vec<Functional> {
         let mut texts = Vec::new();
-        for quantity in &quantity::QUANTITIES {
-            let Some(block) = quantity.block(layout) else { continue };
-            let extents: Vec<usize> =
-                quantity.axes.iter().map(|&axis| quantity.extent(block, axis)).collect();
-            match (quantity.name, extents.as_slice()) {
-                ("pi", [n]) => texts.extend((1..=*n).map(|k| format!("pi[{k}]"))),
-                (name @ ("mu" | "beta"), [n, p]) => texts.extend(
-                    (1..=*n).flat_map(|k| (1..=*p).map(move |j| format!("{name}[{k},{j}]"))),
-                ),
-                _ => {}
+        for quantity in quantity::quantities_in(layout) {
+            for place in quantity.reported(layout) {
+                let indices: Vec<String> = place.iter().map(|x| (x + 1).to_string()).collect();
+                texts.push(format!("{}[{}]", quantity.name, indices.join(",")));
             }
         }
         texts.iter().filter_map(|text| Functional::parse(text, layout).ok()).collect()

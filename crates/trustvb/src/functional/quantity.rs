@@ -1,61 +1,185 @@
 //! The quantities that users can name, and the elements of a posterior that they stand for.
+//!
+//! A model lists its quantities in its own folder, each as an [`Entry`] of a family and the [`Place`] of its blocks;
+//! everything that is done with them is here and knows families only.
 
-use crate::posterior::{Block, Family, Layout};
+use crate::linalg::{packed_index, packed_len};
+use crate::model::quantities;
+use crate::posterior::{Block, Family, Layout, Role};
 
 /// What one index of a quantity runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Axis {
+pub(crate) enum Axis {
     Component,
     Coordinate,
+    Level,
 }
 
-/// A name that users can write.
-pub(super) struct Quantity {
-    pub(super) name: &'static str,
-    block: &'static str,
-    family: Family,
-    pub(super) axes: &'static [Axis],
-}
-
-use Axis::{Component as C, Coordinate as X};
-
-/// All names, in the order in which they are listed to users.
-pub(super) const QUANTITIES: [Quantity; 8] = [
-    Quantity { name: "pi", block: "pi", family: Family::Dirichlet, axes: &[C] },
-    Quantity { name: "mu", block: "mu_lambda", family: Family::NormalWishart, axes: &[C, X] },
-    Quantity { name: "sigma", block: "mu_lambda", family: Family::NormalWishart, axes: &[C, X, X] },
-    Quantity { name: "sd", block: "mu_lambda", family: Family::NormalWishart, axes: &[C, X] },
-    Quantity { name: "cor", block: "mu_lambda", family: Family::NormalWishart, axes: &[C, X, X] },
-    Quantity { name: "beta", block: "beta", family: Family::MvNormal, axes: &[C, X] },
-    Quantity { name: "tau", block: "tau", family: Family::Gamma, axes: &[C] },
-    Quantity { name: "noise", block: "noise", family: Family::Gamma, axes: &[C] },
-];
-
-impl Quantity {
-    /// Its block in this posterior, if it has one.
-    pub(super) fn block<'a>(&self, layout: &'a Layout) -> Option<&'a Block> {
-        layout.block(self.block).filter(|b| b.family == self.family)
-    }
-
-    /// How many values an index over `axis` can have.
-    pub(super) fn extent(&self, block: &Block, axis: Axis) -> usize {
-        match (axis, block.family) {
-            (Axis::Component, Family::Dirichlet) => block.dim,
-            (Axis::Component, _) => block.copies,
-            (Axis::Coordinate, _) => block.dim,
+impl Axis {
+    /// What users call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Axis::Component => "component",
+            Axis::Coordinate => "coordinate",
+            Axis::Level => "level",
         }
     }
 }
 
+/// What a quantity is of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// `π_k`, of the Dirichlet of all components.
+    Weight,
+    /// `p_kl`, of a Dirichlet for each component.
+    Probability,
+    /// `μ_k,i` of a Normal–Wishart.
+    Mean,
+    /// `Σ_k,ij` of a Normal–Wishart.
+    Covariance,
+    /// `√Σ_k,ii`.
+    Deviation,
+    /// `Σ_k,ij / √(Σ_k,ii Σ_k,jj)`.
+    Correlation,
+    /// `β_k,i` of a Normal.
+    Coefficient,
+    /// A Gamma variable.
+    Positive,
+}
+
+impl Entry {
+    fn family(self) -> Family {
+        match self {
+            Entry::Weight | Entry::Probability => Family::Dirichlet,
+            Entry::Mean | Entry::Covariance | Entry::Deviation | Entry::Correlation => {
+                Family::NormalWishart
+            }
+            Entry::Coefficient => Family::MvNormal,
+            Entry::Positive => Family::Gamma,
+        }
+    }
+}
+
+/// Where a quantity's values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the block of this name.
+    Block(&'static str),
+    /// In the blocks of single coordinates, as many as are of the family.
+    Coordinates,
+}
+
+/// Which values are reported when nothing is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reported {
+    /// All of them.
+    All,
+    /// All but the first of two levels, which says the same as the second.
+    FreeLevels,
+    /// None.
+    Nothing,
+}
+
+/// A name that users can write.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Quantity {
+    pub(crate) name: &'static str,
+    /// What it is, in a word or two: `weight`, `mean`.
+    pub(crate) words: &'static str,
+    pub(crate) entry: Entry,
+    pub(crate) place: Place,
+    pub(crate) reported: Reported,
+}
+
+impl Quantity {
+    /// What its indices run over.
+    pub(crate) fn axes(&self) -> &'static [Axis] {
+        use Axis::{Component, Coordinate, Level};
+        match (self.entry, self.place) {
+            (Entry::Weight, _) | (Entry::Positive, Place::Block(_)) => &[Component],
+            (Entry::Probability, _) => &[Component, Coordinate, Level],
+            (Entry::Covariance | Entry::Correlation, _) => &[Component, Coordinate, Coordinate],
+            _ => &[Component, Coordinate],
+        }
+    }
+
+    /// Whether a block holds its values.
+    fn holds(&self, block: &Block) -> bool {
+        block.family == self.entry.family()
+            && (block.role == Role::Weights) == (self.entry == Entry::Weight)
+            && match self.place {
+                Place::Block(name) => block.name == name,
+                Place::Coordinates => block.coordinate.is_some(),
+            }
+    }
+
+    /// Whether this posterior has it.
+    pub(super) fn is_in(&self, layout: &Layout) -> bool {
+        layout.blocks.iter().any(|b| self.holds(b))
+    }
+
+    /// The block with the values at these indices, of which a coordinate's place is the second.
+    pub(super) fn block<'a>(&self, layout: &'a Layout, index: &[usize]) -> Option<&'a Block> {
+        let mut blocks = layout.blocks.iter().filter(|b| self.holds(b));
+        match self.place {
+            Place::Block(_) => blocks.next(),
+            Place::Coordinates => blocks.find(|b| b.coordinate == index.get(1).copied()),
+        }
+    }
+
+    /// The values, 0-based, that the index after `index` can have.
+    pub(super) fn extent(&self, layout: &Layout, index: &[usize]) -> Vec<usize> {
+        match (self.axes().get(index.len()), self.place) {
+            (Some(Axis::Component), _) => (0..layout.n_components).collect(),
+            (Some(Axis::Coordinate), Place::Coordinates) => {
+                let own = layout.blocks.iter().filter(|b| self.holds(b));
+                own.filter_map(|b| b.coordinate).collect()
+            }
+            (Some(Axis::Coordinate | Axis::Level), _) => {
+                (0..self.block(layout, index).map_or(0, |b| b.dim)).collect()
+            }
+            (None, _) => Vec::new(),
+        }
+    }
+
+    /// All indices of the values that are reported when nothing is asked.
+    pub(super) fn reported(&self, layout: &Layout) -> Vec<Vec<usize>> {
+        if self.reported == Reported::Nothing {
+            return Vec::new();
+        }
+        let mut all = vec![Vec::new()];
+        for axis in self.axes() {
+            let mut longer = Vec::new();
+            for index in &all {
+                let mut values = self.extent(layout, index);
+                if *axis == Axis::Level
+                    && self.reported == Reported::FreeLevels
+                    && values.len() == 2
+                {
+                    values.remove(0);
+                }
+                longer.extend(values.into_iter().map(|x| [index.as_slice(), &[x]].concat()));
+            }
+            all = longer;
+        }
+        all
+    }
+}
+
+/// The quantities that a posterior has.
+pub(super) fn quantities_in(layout: &Layout) -> impl Iterator<Item = &'static Quantity> {
+    quantities().filter(|q| q.is_in(layout))
+}
+
 /// The names that exist in a posterior.
 pub(super) fn names(layout: &Layout) -> Vec<&'static str> {
-    QUANTITIES.iter().filter(|q| q.block(layout).is_some()).map(|q| q.name).collect()
+    quantities_in(layout).map(|q| q.name).collect()
 }
 
 /// The kinds of element that functionals are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum AtomKind {
-    /// `π_k`.
+    /// An entry of a Dirichlet: `π_k`, or the probability of a level.
     Weight,
     /// `μ_k,i`.
     Mean,
@@ -71,10 +195,13 @@ pub(super) enum AtomKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Atom {
     pub(super) kind: AtomKind,
-    /// 0-based component.
+    /// 0-based component; 0 for weights, which are of all.
     pub(super) component: usize,
+    /// Its place within its copy: an entry of a Dirichlet, a coordinate of a block, a row of a matrix.
     pub(super) i: usize,
     pub(super) j: usize,
+    /// The coordinate that its block's first entry belongs to.
+    pub(super) first: usize,
     /// Where the parameters of its copy begin in the flat vector.
     pub(super) offset: usize,
     /// Dimension of its block.
@@ -83,11 +210,23 @@ pub(super) struct Atom {
     pub(super) slot: usize,
 }
 
+impl Atom {
+    /// The coordinate of its row.
+    pub(super) fn row(&self) -> usize {
+        self.first + self.i
+    }
+
+    /// The coordinate of its column.
+    pub(super) fn column(&self) -> usize {
+        self.first + self.j
+    }
+}
+
 /// Numbers that one copy of a block has in a draw: `π`; `μ` and `Σ`; `β`; `τ`.
 pub(super) fn draw_len(block: &Block) -> usize {
     match block.family {
         Family::Dirichlet | Family::MvNormal => block.dim,
-        Family::NormalWishart => block.dim + crate::linalg::packed_len(block.dim),
+        Family::NormalWishart => block.dim + packed_len(block.dim),
         Family::Gamma => 1,
     }
 }
@@ -103,7 +242,8 @@ pub(super) fn draw_offsets(layout: &Layout) -> Vec<usize> {
     offsets
 }
 
-/// The element `(component, i, j)` of a block; `i` and `j` are ignored where the family has none.
+/// The element `(component, i, j)` of a block; `i` and `j` are ignored where the family has none. The weights have one
+/// copy, whose entries are the components.
 pub(super) fn atom(
     layout: &Layout,
     block: &Block,
@@ -115,11 +255,10 @@ pub(super) fn atom(
     let number = layout.blocks.iter().position(|b| b.name == block.name).unwrap_or(0);
     let start = draw_offsets(layout)[number];
     let (i, j) = (i.max(j), i.min(j));
-    let copy = if kind == AtomKind::Weight { 0 } else { component };
+    let (component, i) = if block.role == Role::Weights { (0, component) } else { (component, i) };
     let within = match kind {
-        AtomKind::Weight => component,
-        AtomKind::Mean | AtomKind::Coefficient => i,
-        AtomKind::Covariance => block.dim + crate::linalg::packed_index(i, j),
+        AtomKind::Weight | AtomKind::Mean | AtomKind::Coefficient => i,
+        AtomKind::Covariance => block.dim + packed_index(i, j),
         AtomKind::Precision => 0,
     };
     Atom {
@@ -127,8 +266,9 @@ pub(super) fn atom(
         component,
         i,
         j,
-        offset: block.offset + copy * block.family.parameters(block.dim),
+        first: block.coordinate.unwrap_or(0),
+        offset: block.offset + component * block.family.parameters(block.dim),
         dim: block.dim,
-        slot: start + copy * draw_len(block) + within,
+        slot: start + component * draw_len(block) + within,
     }
 }

@@ -5,8 +5,9 @@ use super::error::{FunctionalError, count, list, nearest};
 use super::evaluate::{Function, Node};
 use super::lexer::Span;
 use super::parse::{Index, Kind, Tree};
-use super::quantity::{Atom, AtomKind, Axis, QUANTITIES, Quantity, atom};
-use crate::posterior::{Block, Layout};
+use super::quantity::{Atom, AtomKind, Axis, Entry, Place, Quantity, atom, quantities_in};
+use crate::model::quantities;
+use crate::posterior::Layout;
 
 /// Most nodes that a functional may have once its slices are written out.
 pub(super) const MAX_NODES: usize = 100_000;
@@ -208,127 +209,157 @@ impl Resolver<'_> {
         indices: Option<&[(Index, Span)]>,
         tree: &Tree,
     ) -> Resolved {
-        let found = QUANTITIES.iter().find(|q| q.name == name);
-        let Some((quantity, block)) = found.and_then(|q| Some((q, q.block(self.layout)?))) else {
-            return Err(self.unknown_name(name, name_span, found.is_some()));
+        let Some(quantity) = quantities_in(self.layout).find(|q| q.name == name) else {
+            let elsewhere = quantities().any(|q| q.name == name);
+            return Err(self.unknown_name(name, name_span, elsewhere));
         };
-        let ranges = match indices {
-            None => {
-                quantity.axes.iter().map(|&a| (0..quantity.extent(block, a)).collect()).collect()
-            }
-            // `pi[]` and `mu[]` take everything.
-            Some([(Index::All, _)]) => {
-                quantity.axes.iter().map(|&a| (0..quantity.extent(block, a)).collect()).collect()
-            }
-            Some(indices) => self.ranges(quantity, block, indices, tree)?,
+        // `pi`, `pi[]` and `mu[]` take everything.
+        let all = vec![(Index::All, tree.span.clone()); quantity.axes().len()];
+        let indices = match indices {
+            None | Some([(Index::All, _)]) => &all,
+            Some(indices) => indices,
         };
-        let n = ranges.iter().map(Vec::len).fold(1usize, usize::saturating_mul);
-        self.check_size(n, &tree.span)?;
-        let sliced: Vec<bool> = match indices {
-            None | Some([(Index::All, _)]) => vec![true; ranges.len()],
-            Some(indices) => indices.iter().map(|(index, _)| *index == Index::All).collect(),
-        };
-        let mut elements = Vec::with_capacity(n);
-        for at in 0..n {
-            // Mixed-radix digits of `at`, the last index fastest.
-            let mut index = vec![0; ranges.len()];
-            let mut rest = at;
-            for (slot, range) in index.iter_mut().zip(&ranges).rev() {
-                *slot = range[rest % range.len()];
-                rest /= range.len();
+        self.check_number_of_indices(quantity, indices, tree)?;
+        let sliced: Vec<bool> = indices.iter().map(|(index, _)| *index == Index::All).collect();
+        // What an index can be depends on those before it: a level's names are those of its column.
+        let mut places = vec![Vec::new()];
+        for (index, span) in indices {
+            let mut longer = Vec::new();
+            for place in &places {
+                let values = self.values_of(quantity, place, index, span)?;
+                self.check_size(longer.len() + values.len(), &tree.span)?;
+                longer.extend(values.into_iter().map(|x| [place.as_slice(), &[x]].concat()));
             }
-            elements.push(self.element(quantity, block, &index, &sliced));
+            places = longer;
         }
-        Ok(Vector { elements, scalar: !sliced.contains(&true) })
+        let elements = places.iter().filter_map(|place| self.element(quantity, place, &sliced));
+        Ok(Vector { elements: elements.collect(), scalar: !sliced.contains(&true) })
     }
 
-    fn element(
-        &self,
-        quantity: &Quantity,
-        block: &Block,
-        index: &[usize],
-        sliced: &[bool],
-    ) -> Element {
+    fn element(&self, quantity: &Quantity, index: &[usize], sliced: &[bool]) -> Option<Element> {
+        let block = quantity.block(self.layout, index)?;
         let k = index.first().copied().unwrap_or(0);
-        let (i, j) = (index.get(1).copied().unwrap_or(0), index.get(2).copied().unwrap_or(0));
+        // Within a block of one coordinate there is no other.
+        let place = |at: usize| match quantity.place {
+            Place::Coordinates => 0,
+            Place::Block(_) => index.get(at).copied().unwrap_or(0),
+        };
+        let (i, j) = (place(1), place(2));
         let at = |kind: AtomKind, i: usize, j: usize| -> Atom {
             atom(self.layout, block, kind, k, i, j)
         };
         let covariance = |i, j| Node::Atom(at(AtomKind::Covariance, i, j));
         let root = |node| Node::Apply(Function::Sqrt, Box::new(node));
-        let node = match quantity.name {
-            "pi" => Node::Atom(at(AtomKind::Weight, 0, 0)),
-            "mu" => Node::Atom(at(AtomKind::Mean, i, 0)),
-            "beta" => Node::Atom(at(AtomKind::Coefficient, i, 0)),
-            "sigma" => covariance(i, j),
-            "sd" => root(covariance(i, i)),
-            "cor" if i == j => Node::Constant(1.0),
-            "cor" => Node::Product(vec![
+        let node = match quantity.entry {
+            Entry::Weight => Node::Atom(at(AtomKind::Weight, 0, 0)),
+            Entry::Probability => {
+                Node::Atom(at(AtomKind::Weight, index.get(2).copied().unwrap_or(0), 0))
+            }
+            Entry::Mean => Node::Atom(at(AtomKind::Mean, i, 0)),
+            Entry::Coefficient => Node::Atom(at(AtomKind::Coefficient, i, 0)),
+            Entry::Covariance => covariance(i, j),
+            Entry::Deviation => root(covariance(i, i)),
+            Entry::Correlation if i == j => Node::Constant(1.0),
+            Entry::Correlation => Node::Product(vec![
                 (false, covariance(i, j)),
                 (true, root(covariance(i, i))),
                 (true, root(covariance(j, j))),
             ]),
-            _ => Node::Atom(at(AtomKind::Precision, 0, 0)),
+            Entry::Positive => Node::Atom(at(AtomKind::Precision, 0, 0)),
         };
         let shown: Vec<(String, String)> = index
             .iter()
-            .zip(quantity.axes)
-            .map(|(&x, axis)| match (axis, self.layout.coordinates.get(x)) {
-                (Axis::Coordinate, Some(name)) => (name.clone(), quote(name)),
-                _ => ((x + 1).to_string(), (x + 1).to_string()),
+            .zip(quantity.axes())
+            .map(|(&x, axis)| {
+                let names = match axis {
+                    Axis::Component => &[][..],
+                    Axis::Coordinate => &self.layout.coordinates,
+                    Axis::Level => &block.levels,
+                };
+                match names.get(x) {
+                    Some(name) => (name.clone(), quote(name)),
+                    None => ((x + 1).to_string(), (x + 1).to_string()),
+                }
             })
             .collect();
         let tag = shown.iter().zip(sliced).filter(|(_, s)| **s).map(|((plain, _), _)| &plain[..]);
         let all: Vec<&str> = shown.iter().map(|(_, quoted)| quoted.as_str()).collect();
-        Element {
+        Some(Element {
             node,
             tag: tag.collect::<Vec<_>>().join(","),
             title: Some(format!("{}[{}]", quantity.name, all.join(","))),
-        }
+        })
     }
 
-    /// The 0-based values of each index.
-    fn ranges(
+    fn check_number_of_indices(
         &self,
         quantity: &Quantity,
-        block: &Block,
         indices: &[(Index, Span)],
         tree: &Tree,
-    ) -> Result<Vec<Vec<usize>>, FunctionalError> {
-        let axes = quantity.axes;
-        if indices.len() != axes.len() {
-            let message = format!(
-                "`{}` has {}, but {} given",
-                quantity.name,
-                count(axes.len(), "index", "indices"),
-                if indices.len() == 1 {
-                    "1 is".to_owned()
-                } else {
-                    format!("{} are", indices.len())
-                }
-            );
-            let form: Vec<&str> = axes
-                .iter()
-                .map(|a| if *a == Axis::Component { "component" } else { "coordinate" })
-                .collect();
-            let mut hint = format!("write {}[{}]", quantity.name, form.join(","));
-            if indices.len() < axes.len() {
-                hint.push_str("; an empty index takes all of them");
-            }
-            return Err(self.error(&tree.span, message, Some(hint)));
+    ) -> Result<(), FunctionalError> {
+        let axes = quantity.axes();
+        if indices.len() == axes.len() {
+            return Ok(());
         }
-        indices
-            .iter()
-            .zip(axes)
-            .map(|((index, span), &axis)| {
-                let extent = quantity.extent(block, axis);
-                match index {
-                    Index::All => Ok((0..extent).collect()),
-                    Index::Number(x) => self.number(*x, extent, axis, span).map(|x| vec![x]),
-                    Index::Name(name) => self.coordinate(quantity, name, extent, axis, span),
-                }
-            })
-            .collect()
+        let message = format!(
+            "`{}` has {}, but {} given",
+            quantity.name,
+            count(axes.len(), "index", "indices"),
+            if indices.len() == 1 { "1 is".to_owned() } else { format!("{} are", indices.len()) }
+        );
+        let form: Vec<&str> = axes.iter().map(|axis| axis.name()).collect();
+        let mut hint = format!("write {}[{}]", quantity.name, form.join(","));
+        if indices.len() < axes.len() {
+            hint.push_str("; an empty index takes all of them");
+        }
+        Err(self.error(&tree.span, message, Some(hint)))
+    }
+
+    /// The 0-based values of the index that comes after `place`.
+    fn values_of(
+        &self,
+        quantity: &Quantity,
+        place: &[usize],
+        index: &Index,
+        span: &Span,
+    ) -> Result<Vec<usize>, FunctionalError> {
+        let extent = quantity.extent(self.layout, place);
+        let axis = quantity.axes()[place.len()];
+        let names = match axis {
+            Axis::Component => &[][..],
+            Axis::Coordinate => &self.layout.coordinates[..],
+            Axis::Level => {
+                let mut block = place.to_vec();
+                block.push(0);
+                quantity.block(self.layout, &block).map_or(&[][..], |b| &b.levels)
+            }
+        };
+        let found = match index {
+            Index::All => return Ok(extent),
+            // Coordinates are numbered as all are, though a quantity may be of some of them only.
+            Index::Number(x) => {
+                let most = if axis == Axis::Coordinate { names.len() } else { extent.len() };
+                let most = most.max(extent.len());
+                self.number(*x, most, axis, names, span)?
+            }
+            Index::Name(_) if axis == Axis::Component => {
+                return Err(self.named_component(quantity, index, extent.len(), span));
+            }
+            Index::Name(name) => self.named(name, axis, names, span)?,
+        };
+        if extent.contains(&found) {
+            return Ok(vec![found]);
+        }
+        let (message, hint) = self.not_of(quantity, found, &extent);
+        Err(self.error(span, message, Some(hint)))
+    }
+
+    /// What to say of a coordinate that a quantity is not of.
+    fn not_of(&self, quantity: &Quantity, found: usize, extent: &[usize]) -> (String, String) {
+        let name = |at: usize| self.layout.coordinates.get(at).map_or("?", String::as_str);
+        let own: Vec<&str> = extent.iter().map(|&at| name(at)).collect();
+        let message = format!("`{}` has no `{}`", name(found), quantity.name);
+        (message, format!("`{}` is of {}", quantity.name, list(&own)))
     }
 
     fn number(
@@ -336,12 +367,13 @@ impl Resolver<'_> {
         x: f64,
         extent: usize,
         axis: Axis,
+        names: &[String],
         span: &Span,
     ) -> Result<usize, FunctionalError> {
-        let what = if axis == Axis::Component { "component" } else { "coordinate" };
+        let what = axis.name();
         let mut hint = format!("use a {what} from 1 to {extent}");
-        if axis == Axis::Coordinate {
-            hint.push_str(&format!(", or its name: {}", list(&self.layout.coordinates)));
+        if !names.is_empty() {
+            hint.push_str(&format!(", or its name: {}", list(names)));
         }
         let message = if x == 0.0 {
             format!("indices count from 1, so there is no {what} 0")
@@ -355,29 +387,39 @@ impl Resolver<'_> {
         Err(self.error(span, message, Some(hint)))
     }
 
-    fn coordinate(
+    fn named_component(
         &self,
         quantity: &Quantity,
-        name: &str,
+        index: &Index,
         extent: usize,
-        axis: Axis,
         span: &Span,
-    ) -> Result<Vec<usize>, FunctionalError> {
-        if axis == Axis::Component {
-            let message = format!("`{name}` is a name, but components have only numbers");
-            let hint = format!("the first index of `{}` goes from 1 to {extent}", quantity.name);
-            return Err(self.error(span, message, Some(hint)));
+    ) -> FunctionalError {
+        let name = match index {
+            Index::Name(name) => name.as_str(),
+            _ => "",
+        };
+        let message = format!("`{name}` is a name, but components have only numbers");
+        let hint = format!("the first index of `{}` goes from 1 to {extent}", quantity.name);
+        self.error(span, message, Some(hint))
+    }
+
+    fn named(
+        &self,
+        name: &str,
+        axis: Axis,
+        known: &[String],
+        span: &Span,
+    ) -> Result<usize, FunctionalError> {
+        if let Some(at) = known.iter().position(|c| c == name) {
+            return Ok(at);
         }
-        let known = &self.layout.coordinates;
-        if let Some(at) = known.iter().position(|c| c == name).filter(|&at| at < extent) {
-            return Ok(vec![at]);
-        }
-        let listed = format!("the coordinates are {}", list(known));
+        let what = axis.name();
+        let listed = format!("the {what}s are {}", list(known));
         let hint = match nearest(name, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean {}? {listed}", quote(near)),
             None => listed,
         };
-        Err(self.error(span, format!("there is no coordinate `{name}`"), Some(hint)))
+        Err(self.error(span, format!("there is no {what} `{name}`"), Some(hint)))
     }
 }
 

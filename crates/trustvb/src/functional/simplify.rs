@@ -6,6 +6,7 @@
 
 use super::evaluate::{Function, Node, power};
 use super::quantity::{Atom, AtomKind};
+use std::collections::BTreeMap;
 
 /// Beyond this many terms no equal ones are looked for, which would take quadratic time.
 const MAX_MERGED: usize = 256;
@@ -95,15 +96,24 @@ impl Form {
         self
     }
 
-    /// Uses `Σ_k π_k = 1`. Coefficients of all weights that are equal become a constant; two distinct
-    /// values become one positive coefficient of a sum of weights.
+    /// Uses `Σ_k π_k = 1`, for every Dirichlet that takes part.
     fn reduce_weights(&mut self) {
-        let Some(&(first, _)) = self.atoms.iter().find(|(a, _)| a.kind == AtomKind::Weight) else {
-            return;
-        };
+        let weights = self.atoms.iter().filter(|(a, _)| a.kind == AtomKind::Weight);
+        let mut copies: Vec<Atom> = weights.map(|(a, _)| *a).collect();
+        copies.sort_unstable_by_key(|a| a.offset);
+        copies.dedup_by_key(|a| a.offset);
+        for first in copies {
+            self.reduce_dirichlet(first);
+        }
+    }
+
+    /// Coefficients of all entries of a Dirichlet that are equal become a constant; two distinct values become one
+    /// positive coefficient of a sum of entries.
+    fn reduce_dirichlet(&mut self, first: Atom) {
+        let own = |a: &Atom| a.kind == AtomKind::Weight && a.offset == first.offset;
         let mut coefficients = vec![0.0; first.dim];
-        for (atom, c) in self.atoms.iter().filter(|(a, _)| a.kind == AtomKind::Weight) {
-            coefficients[atom.component] = *c;
+        for (atom, c) in self.atoms.iter().filter(|(a, _)| own(a)) {
+            coefficients[atom.i] = *c;
         }
         let (low, high) = coefficients
             .iter()
@@ -112,14 +122,14 @@ impl Form {
         if !coefficients.iter().all(|&c| near(c, low) || near(c, high)) {
             return;
         }
-        self.atoms.retain(|(a, _)| a.kind != AtomKind::Weight);
+        self.atoms.retain(|(a, _)| !own(a));
         self.constant = cancel(self.constant, low);
         if near(low, high) {
             return;
         }
-        for (k, &c) in coefficients.iter().enumerate() {
+        for (i, &c) in coefficients.iter().enumerate() {
             if near(c, high) {
-                let atom = Atom { component: k, slot: first.slot - first.component + k, ..first };
+                let atom = Atom { i, slot: first.slot - first.i + i, ..first };
                 let at = self.atoms.partition_point(|(held, _)| *held < atom);
                 self.atoms.insert(at, (atom, high - low));
             }
@@ -129,13 +139,14 @@ impl Form {
     /// The smallest interval known to hold all its values.
     pub(super) fn bounds(&self) -> (f64, f64) {
         let mut sum = (self.constant, self.constant);
-        let mut weights = None::<(f64, f64, usize, usize)>;
+        // Of each Dirichlet: least and largest coefficient, how many there are, and of how many entries.
+        let mut weights = BTreeMap::<usize, (f64, f64, usize, usize)>::new();
         let mut variance = None;
         for (atom, c) in &self.atoms {
             match atom.kind {
                 AtomKind::Weight => {
-                    let held =
-                        weights.get_or_insert((f64::INFINITY, f64::NEG_INFINITY, 0, atom.dim));
+                    let none = (f64::INFINITY, f64::NEG_INFINITY, 0, atom.dim);
+                    let held = weights.entry(atom.offset).or_insert(none);
                     *held = (held.0.min(*c), held.1.max(*c), held.2 + 1, held.3);
                 }
                 AtomKind::Precision => sum = plus(sum, times((0.0, f64::INFINITY), (*c, *c))),
@@ -146,7 +157,7 @@ impl Form {
                 _ => return (f64::NEG_INFINITY, f64::INFINITY),
             }
         }
-        if let Some((low, high, n, k)) = weights {
+        for (low, high, n, k) in weights.into_values() {
             // Weights that do not appear have coefficient 0.
             let (low, high) = if n < k { (low.min(0.0), high.max(0.0)) } else { (low, high) };
             sum = plus(sum, (low, high));

@@ -45,9 +45,11 @@ fn of(node: &Node, coordinates: &[String]) -> Unit {
         Node::Constant(_) => Unit::Any,
         Node::Atom(atom) => match atom.kind {
             AtomKind::Weight => Unit::Known(Powers::new()),
-            AtomKind::Mean => known(&coordinate(atom.i), &[]),
-            AtomKind::Covariance => known(&[coordinate(atom.i), coordinate(atom.j)].concat(), &[]),
-            AtomKind::Coefficient => known(&[Base::Response], &coordinate(atom.i)),
+            AtomKind::Mean => known(&coordinate(atom.row()), &[]),
+            AtomKind::Covariance => {
+                known(&[coordinate(atom.row()), coordinate(atom.column())].concat(), &[])
+            }
+            AtomKind::Coefficient => known(&[Base::Response], &coordinate(atom.row())),
             AtomKind::Precision => Unit::Unknown,
         },
         Node::Negate(x) | Node::Apply(Function::Abs, x) => of(x),

@@ -1,7 +1,7 @@
 //! What can be written in a functional, for a page that completes it.
 
 use super::advice::{function_names, quote};
-use super::quantity::{Axis, QUANTITIES};
+use super::quantity::quantities_in;
 use crate::posterior::Layout;
 use serde::Serialize;
 
@@ -23,21 +23,22 @@ pub struct Vocabulary {
 pub struct QuantityName {
     /// Its name.
     pub name: &'static str,
-    /// What each of its indices runs over: `component` or `coordinate`.
+    /// What it is, in a word or two.
+    pub words: &'static str,
+    /// What each of its indices runs over: `component`, `coordinate` or `level`.
     pub indices: Vec<&'static str>,
 }
 
 impl Vocabulary {
     /// Of posteriors with this layout.
     pub fn new(layout: &Layout) -> Vocabulary {
-        let index = |axis: &Axis| match axis {
-            Axis::Component => "component",
-            Axis::Coordinate => "coordinate",
-        };
-        let there = QUANTITIES.iter().filter(|quantity| quantity.block(layout).is_some());
         Vocabulary {
-            quantities: there
-                .map(|q| QuantityName { name: q.name, indices: q.axes.iter().map(index).collect() })
+            quantities: quantities_in(layout)
+                .map(|q| QuantityName {
+                    name: q.name,
+                    words: q.words,
+                    indices: q.axes().iter().map(|axis| axis.name()).collect(),
+                })
                 .collect(),
             components: layout.n_components,
             coordinates: layout.coordinates.iter().map(|name| quote(name)).collect(),

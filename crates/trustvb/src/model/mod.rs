@@ -1,18 +1,26 @@
 //! What a model must say about itself; everything iterative is done by [`crate::fit`].
 
 mod bmlr;
+mod data;
 mod gmm;
 mod kernel;
 mod moments;
 mod prior;
+mod registry;
 mod spec;
+mod wish;
 
-pub use bmlr::{Bmlr, BmlrPrior, GroupStatistics, Noise, VariableSummary};
-pub use gmm::{Gmm, GmmPrior, Update};
+pub use bmlr::{Bmlr, BmlrPrior, GroupStatistics, Noise, RegressionMixture, VariableSummary};
+pub use data::{ModelData, VariableInWords};
+pub use gmm::{GaussianMixture, Gmm, GmmPrior, Update};
 pub use prior::PriorBase;
-pub use spec::{ModelData, ModelSpec};
+pub(crate) use registry::quantities;
+pub use registry::{KINDS, ModelSpec};
+pub use spec::{Kind, Noun, PriorInWords, Spec};
+pub use wish::{PriorWish, Source, TakePieces, WishError, Wished, Wishes};
 
 use crate::data::DataError;
+use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::posterior::{Layout, Posterior};
 use std::sync::Arc;
 
@@ -149,6 +157,15 @@ pub trait Sweeper {
     /// What `unit` adds to the next state per unit of weight, given its responsibilities.
     fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]);
 }
+
+/// The weights that every mixture has.
+const WEIGHT: Quantity = Quantity {
+    name: "pi",
+    words: "weight",
+    entry: Entry::Weight,
+    place: Place::Block("pi"),
+    reported: Reported::All,
+};
 
 /// Replaces log densities by probabilities that sum to one.
 fn softmax(l: &mut [f64]) {

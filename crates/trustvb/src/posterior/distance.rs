@@ -1,40 +1,54 @@
 //! How far apart two components are, for matching them between fits.
 
-use super::{Family, Posterior};
+use super::{Block, Family, Posterior};
 use crate::linalg::{invert_spd, quadratic_form};
 
 impl Posterior {
-    /// Squared Mahalanobis distance between the centres of component `i` here and `j` there, in the
-    /// average of the two components' covariances: of the data (Normal–Wishart) or of the
-    /// coefficients (Normal).
+    /// How unlike component `i` here and `j` there are: the sum over the blocks that tell components apart. Infinite
+    /// where the model has none.
+    ///
+    /// Normal families give the squared Mahalanobis distance between centres in the average of the two covariances:
+    /// of the data (Normal–Wishart) or of the coefficients (Normal). A Gamma gives `4(√x − √y)²` of the mean rates, a
+    /// Dirichlet `4 Σ (√p − √q)²` of the mean probabilities: the same measure for a Poisson count and for a category,
+    /// by the transformation that makes their variance constant.
     pub fn distance(&self, i: usize, other: &Posterior, j: usize) -> f64 {
-        for block in &self.layout.blocks {
-            let name = block.name.as_str();
-            let (mean, spread) = match block.family {
-                Family::NormalWishart => {
-                    let pair = (self.normal_wishart(name, i), other.normal_wishart(name, j));
-                    let (Some(a), Some(b)) = pair else { continue };
-                    let spread = average(
-                        a.w_inverse().iter().map(|x| x / a.nu),
-                        b.w_inverse().iter().map(|x| x / b.nu),
-                    );
-                    (difference(a.mean(), b.mean()), spread)
-                }
-                Family::MvNormal => {
-                    let pair = (self.mv_normal(name, i), other.mv_normal(name, j));
-                    let (Some(a), Some(b)) = pair else { continue };
-                    let spread =
-                        average(a.covariance().iter().copied(), b.covariance().iter().copied());
-                    (difference(a.mean(), b.mean()), spread)
-                }
-                Family::Dirichlet | Family::Gamma => continue,
-            };
-            return match invert_spd(block.dim, &spread) {
-                Ok((precision, _)) => quadratic_form(block.dim, &precision, &mean),
-                Err(_) => f64::INFINITY,
-            };
+        let mut blocks = self.layout.centres().peekable();
+        if blocks.peek().is_none() {
+            return f64::INFINITY;
         }
-        f64::INFINITY
+        blocks.map(|b| self.block_distance(b, i, other, j).unwrap_or(f64::INFINITY)).sum()
+    }
+
+    fn block_distance(&self, block: &Block, i: usize, other: &Posterior, j: usize) -> Option<f64> {
+        let name = block.name.as_str();
+        let (mean, spread) = match block.family {
+            Family::NormalWishart => {
+                let (a, b) = (self.normal_wishart(name, i)?, other.normal_wishart(name, j)?);
+                let spread = average(
+                    a.w_inverse().iter().map(|x| x / a.nu),
+                    b.w_inverse().iter().map(|x| x / b.nu),
+                );
+                (difference(a.mean(), b.mean()), spread)
+            }
+            Family::MvNormal => {
+                let (a, b) = (self.mv_normal(name, i)?, other.mv_normal(name, j)?);
+                let spread =
+                    average(a.covariance().iter().copied(), b.covariance().iter().copied());
+                (difference(a.mean(), b.mean()), spread)
+            }
+            Family::Gamma => {
+                let (a, b) = (self.gamma(name, i)?.mean(), other.gamma(name, j)?.mean());
+                return Some(4.0 * (a.sqrt() - b.sqrt()).powi(2));
+            }
+            Family::Dirichlet => {
+                let (a, b) =
+                    (self.dirichlet_of(name, i)?.mean(), other.dirichlet_of(name, j)?.mean());
+                let roots = a.iter().zip(&b).map(|(p, q)| (p.sqrt() - q.sqrt()).powi(2));
+                return Some(4.0 * roots.sum::<f64>());
+            }
+        };
+        let (precision, _) = invert_spd(block.dim, &spread).ok()?;
+        Some(quadratic_form(block.dim, &precision, &mean))
     }
 }
 

@@ -54,6 +54,20 @@ impl Family {
     }
 }
 
+/// What a block is to the components of a mixture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// The weights of the components: a Dirichlet with an entry for each.
+    Weights,
+    /// A copy for each component, whose means are (part of) its centre: by these components are told apart.
+    Centre,
+    /// A copy for each component that says nothing of which it is.
+    Component,
+    /// Of no component.
+    #[default]
+    Shared,
+}
+
 /// One named block: `copies` independent members of a family.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
@@ -61,12 +75,62 @@ pub struct Block {
     pub name: String,
     /// Its family.
     pub family: Family,
-    /// 1 for the Dirichlet, otherwise one per component.
+    /// 1 for the weights, otherwise one per component.
     pub copies: usize,
     /// Dimension of one copy.
     pub dim: usize,
     /// Where its parameters begin in the flat vector.
     pub offset: usize,
+    /// What it is to the components; files do not say it, because the model does.
+    #[serde(skip)]
+    pub role: Role,
+    /// The coordinate that it belongs to, 0-based, when it belongs to one and not to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coordinate: Option<usize>,
+    /// The names of its entries, when they have any: levels of a category.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<String>,
+}
+
+impl Block {
+    fn new(name: &str, family: Family, copies: usize, dim: usize, role: Role) -> Block {
+        let name = name.to_owned();
+        Block { name, family, copies, dim, offset: 0, role, coordinate: None, levels: Vec::new() }
+    }
+
+    /// The weights of `k` components.
+    pub fn weights(name: &str, k: usize) -> Block {
+        Block::new(name, Family::Dirichlet, 1, k, Role::Weights)
+    }
+
+    /// A member of a family for each of `k` components, whose mean is (part of) the component's centre.
+    pub fn centre(name: &str, family: Family, k: usize, dim: usize) -> Block {
+        Block::new(name, family, k, dim, Role::Centre)
+    }
+
+    /// A member of a family for each of `k` components.
+    pub fn component(name: &str, family: Family, k: usize, dim: usize) -> Block {
+        Block::new(name, family, k, dim, Role::Component)
+    }
+
+    /// The same for one coordinate, 0-based.
+    pub fn of_coordinate(mut self, coordinate: usize) -> Block {
+        self.coordinate = Some(coordinate);
+        self
+    }
+
+    /// The same with names for its entries.
+    pub fn with_levels(mut self, levels: Vec<String>) -> Block {
+        self.levels = levels;
+        self
+    }
+
+    /// Numbers of its parameters; `None` when no memory could hold them.
+    pub fn n_parameters(&self) -> Option<usize> {
+        // The square of such a dimension cannot overflow.
+        let size = (self.dim < 1 << 24).then(|| self.family.parameters(self.dim))?;
+        self.copies.checked_mul(size)
+    }
 }
 
 /// Which blocks a posterior has, and the names of the coordinates that users index by.
@@ -81,22 +145,32 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A layout from `(name, family, copies, dim)` in storage order.
-    pub fn new(
-        n_components: usize,
-        coordinates: Vec<String>,
-        blocks: &[(&str, Family, usize, usize)],
-    ) -> Layout {
+    /// A layout of blocks in storage order; their offsets are set here.
+    pub fn new(n_components: usize, coordinates: Vec<String>, mut blocks: Vec<Block>) -> Layout {
         let mut offset = 0;
-        let blocks = blocks
-            .iter()
-            .map(|&(name, family, copies, dim)| {
-                let block = Block { name: name.to_owned(), family, copies, dim, offset };
-                offset += copies * family.parameters(dim);
-                block
-            })
-            .collect();
+        for block in &mut blocks {
+            block.offset = offset;
+            offset += block.copies * block.family.parameters(block.dim);
+        }
         Layout { blocks, coordinates, n_components }
+    }
+
+    /// Whether the two have the same parameters, whatever roles are known.
+    pub fn is_alike(&self, other: &Layout) -> bool {
+        let shape = |b: &Block| Block { role: Role::default(), ..b.clone() };
+        self.n_components == other.n_components
+            && self.coordinates == other.coordinates
+            && self.blocks.iter().map(shape).eq(other.blocks.iter().map(shape))
+    }
+
+    /// The block of the components' weights, if there is one.
+    pub fn weights(&self) -> Option<&Block> {
+        self.blocks.iter().find(|b| b.role == Role::Weights)
+    }
+
+    /// The blocks that tell components apart.
+    pub fn centres(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().filter(|b| b.role == Role::Centre)
     }
 
     /// Length of the flat parameter vector.
@@ -128,8 +202,11 @@ impl Layout {
             let (name, p) = (block.name.as_str(), block.dim);
             for k in 1..=block.copies {
                 match block.family {
-                    Family::Dirichlet => {
+                    Family::Dirichlet if block.role == Role::Weights => {
                         names.extend((1..=p).map(|j| format!("{name}.alpha[{j}]")));
+                    }
+                    Family::Dirichlet => {
+                        names.extend((1..=p).map(|j| format!("{name}.alpha[{k},{j}]")));
                     }
                     Family::NormalWishart => {
                         names.push(format!("{name}.beta[{k}]"));
@@ -167,12 +244,19 @@ impl Layout {
         out
     }
 
-    /// Copies `from` to `to` with components reordered: new component `k` is old `order[k]`.
+    /// Copies `from` to `to` with components reordered: new component `k` is old `order[k]`. Blocks of no component
+    /// stay as they are.
     pub fn permute(&self, order: &[usize], from: &[f64], to: &mut [f64]) {
         for block in &self.blocks {
-            let size = match block.family {
-                Family::Dirichlet => 1,
-                family => family.parameters(block.dim),
+            let size = match block.role {
+                Role::Weights => 1,
+                Role::Centre | Role::Component => block.family.parameters(block.dim),
+                Role::Shared => {
+                    let all = block.offset
+                        ..block.offset + block.copies * block.family.parameters(block.dim);
+                    to[all.clone()].copy_from_slice(&from[all]);
+                    continue;
+                }
             };
             for (k, &old) in order.iter().enumerate() {
                 let (new_at, old_at) = (block.offset + k * size, block.offset + old * size);
@@ -213,9 +297,14 @@ impl Posterior {
         Some((block.dim, &self.parameters[at..at + size]))
     }
 
-    /// The Dirichlet block of that name.
+    /// The Dirichlet block of that name: the weights, or its first copy.
     pub fn dirichlet(&self, name: &str) -> Option<Dirichlet<'_>> {
-        self.slice(name, Family::Dirichlet, 0).map(|(_, alpha)| Dirichlet::new(alpha))
+        self.dirichlet_of(name, 0)
+    }
+
+    /// Component `k` (0-based) of the Dirichlet block of that name.
+    pub fn dirichlet_of(&self, name: &str, k: usize) -> Option<Dirichlet<'_>> {
+        self.slice(name, Family::Dirichlet, k).map(|(_, alpha)| Dirichlet::new(alpha))
     }
 
     /// Component `k` (0-based) of the Normal–Wishart block of that name.
@@ -233,31 +322,43 @@ impl Posterior {
         self.slice(name, Family::Gamma, k).map(|(_, x)| Gamma::new(x[0], x[1]))
     }
 
-    /// Posterior mean weights, from the block `pi` that every mixture has.
+    /// Posterior mean weights; none where the model has none.
     pub fn weights(&self) -> Vec<f64> {
-        self.dirichlet("pi").map_or_else(Vec::new, |d| d.mean())
+        let block = self.layout.weights();
+        block.and_then(|b| self.dirichlet(&b.name)).map_or_else(Vec::new, |d| d.mean())
     }
 
-    /// The centres of all components, one after the other: means, or coefficients.
+    /// The centres of all components, one after the other: the means of the blocks that tell them apart.
     pub fn centres(&self) -> Vec<f64> {
         let mut centres = Vec::new();
-        for block in &self.layout.blocks {
-            for k in 0..block.copies {
-                if let Some(b) = self.normal_wishart(&block.name, k) {
-                    centres.extend_from_slice(b.mean());
-                } else if let Some(b) = self.mv_normal(&block.name, k) {
-                    centres.extend_from_slice(b.mean());
+        for k in 0..self.layout.n_components {
+            for block in self.layout.centres() {
+                let name = block.name.as_str();
+                match block.family {
+                    Family::Dirichlet => {
+                        centres.extend(self.dirichlet_of(name, k).iter().flat_map(|b| b.mean()));
+                    }
+                    Family::NormalWishart => {
+                        let block = self.normal_wishart(name, k);
+                        centres.extend(block.iter().flat_map(|b| b.mean()));
+                    }
+                    Family::MvNormal => {
+                        centres.extend(self.mv_normal(name, k).iter().flat_map(|b| b.mean()));
+                    }
+                    Family::Gamma => centres.extend(self.gamma(name, k).map(|b| b.mean())),
                 }
             }
         }
         centres
     }
 
-    /// The component numbers sorted by decreasing weight, ties by their order.
+    /// The component numbers sorted by decreasing weight, ties by their order; as they are where there are no weights.
     pub fn order_by_weight(&self) -> Vec<usize> {
         let weights = self.weights();
-        let mut order: Vec<usize> = (0..weights.len()).collect();
-        order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
+        let mut order: Vec<usize> = (0..self.layout.n_components).collect();
+        if weights.len() == order.len() {
+            order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
+        }
         order
     }
 

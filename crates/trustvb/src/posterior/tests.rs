@@ -151,7 +151,7 @@ fn permuting_moves_whole_components() {
     let layout = Layout::new(
         2,
         vec!["x".to_owned()],
-        &[("pi", Family::Dirichlet, 1, 2), ("mu_lambda", Family::NormalWishart, 2, 1)],
+        vec![Block::weights("pi", 2), Block::centre("mu_lambda", Family::NormalWishart, 2, 1)],
     );
     let numbers = vec![3.0, 5.0, 1.0, 2.0, 0.1, 0.2, 10.0, 20.0, 1.1, 1.2];
     let posterior = Posterior::new(std::sync::Arc::new(layout), numbers);

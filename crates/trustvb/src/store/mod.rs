@@ -44,7 +44,7 @@ pub(crate) trait Manifest: Serialize + DeserializeOwned + Clone {
     /// The version of what was read.
     fn schema(&self) -> u32;
     /// Says what contradicts itself, before anything is made from it.
-    fn check(&self) -> Result<(), String>;
+    fn check(&mut self) -> Result<(), String>;
     /// Gives the manifest of an older version today's form.
     fn upgrade(value: &mut Value);
 }
@@ -116,7 +116,7 @@ impl<M: Manifest> Store<M> {
                 return Err(damaged(format!("it has a hash, which format {schema} has not")));
             }
         };
-        let manifest: M = serde_json::from_value(value).map_err(|e| damaged(e.to_string()))?;
+        let mut manifest: M = serde_json::from_value(value).map_err(|e| damaged(e.to_string()))?;
         manifest.check().map_err(damaged)?;
         if seal.as_ref().is_some_and(|seal| *seal != seal_of(&manifest)) {
             let what = "it has fields that this version of trustvb does not know".to_owned();

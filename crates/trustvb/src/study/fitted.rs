@@ -2,7 +2,9 @@
 
 use super::simulate::Simulation;
 use super::{StudyError, Truth};
-use crate::model::{BmlrPrior, GmmPrior, ModelSpec, Noise, PriorBase, Update};
+use crate::model::{
+    BmlrPrior, GaussianMixture, GmmPrior, ModelSpec, Noise, PriorBase, RegressionMixture, Update,
+};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -93,7 +95,7 @@ impl FitSettings {
                 let prior: GmmPrior = self.prior.read()?;
                 prior.check(gmm.centres[0].len()).map_err(|what| wrong("prior", what))?;
                 let update = self.update.unwrap_or_default();
-                Ok(ModelSpec::Gmm { n_components, prior, update })
+                Ok(ModelSpec::Gmm(GaussianMixture { n_components, prior, update }))
             }
             Simulation::Bmlr(bmlr) => {
                 let names: Vec<String> =
@@ -107,7 +109,7 @@ impl FitSettings {
                 let noise = self.known_noise.map_or(Noise::Estimate, Noise::Known);
                 noise.check().map_err(|what| wrong("known_noise", what))?;
                 let formula = format!("y ~ 0 + {} | group", names.join(" + "));
-                Ok(ModelSpec::Bmlr { n_components, prior, noise, formula })
+                Ok(ModelSpec::Bmlr(RegressionMixture { n_components, prior, noise, formula }))
             }
         }
     }
@@ -157,7 +159,8 @@ simulate = { model = "bmlr", rows = 5, groups = 30, coefficients = [[1.0], [-1.0
         assert_eq!(Study::parse(&study.to_toml(), "toml").unwrap(), study);
         let json = serde_json::to_string(&study).unwrap();
         assert_eq!(serde_json::from_str::<Study>(&json).unwrap(), study);
-        let ModelSpec::Gmm { prior, .. } = &study.cells().unwrap()[0].spec else { panic!("bmlr") };
+        let ModelSpec::Gmm(gmm) = &study.cells().unwrap()[0].spec else { panic!("bmlr") };
+        let prior = &gmm.prior;
         assert_eq!(
             (prior.alpha0, prior.beta0, prior.base),
             (Some(1.0), Some(0.01), PriorBase::Paper)
@@ -166,7 +169,8 @@ simulate = { model = "bmlr", rows = 5, groups = 30, coefficients = [[1.0], [-1.0
         let groups =
             SMALL.replace("[[1.0], [-1.0]] }", "[[1.0], [-1.0]] }\nfit = { prior = { a0 = 2.0 } }");
         let cells = Study::parse(&groups, "toml").unwrap().cells().unwrap();
-        let ModelSpec::Bmlr { prior, .. } = &cells[1].spec else { panic!("gmm") };
+        let ModelSpec::Bmlr(bmlr) = &cells[1].spec else { panic!("gmm") };
+        let prior = &bmlr.prior;
         assert_eq!((prior.a0, prior.alpha0), (Some(2.0), None));
     }
 

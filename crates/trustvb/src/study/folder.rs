@@ -109,7 +109,7 @@ impl store::Manifest for Manifest {
         self.schema
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&mut self) -> Result<(), String> {
         if self.block != BLOCK {
             return Err(format!("its block is {}, and can only be {BLOCK}", self.block));
         }

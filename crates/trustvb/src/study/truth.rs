@@ -85,6 +85,7 @@ impl Truth {
 mod tests {
     use super::*;
     use crate::functional::Functional;
+    use crate::posterior::Block;
 
     fn truth() -> Truth {
         Truth {
@@ -102,7 +103,7 @@ mod tests {
         Arc::new(Layout::new(
             2,
             vec!["x1".into(), "x2".into()],
-            &[("pi", Family::Dirichlet, 1, 2), ("mu_lambda", Family::NormalWishart, 2, 2)],
+            vec![Block::weights("pi", 2), Block::centre("mu_lambda", Family::NormalWishart, 2, 2)],
         ))
     }
 
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn another_number_of_components_is_refused() {
-        let layout = Arc::new(Layout::new(3, vec![], &[("pi", Family::Dirichlet, 1, 3)]));
+        let layout = Arc::new(Layout::new(3, vec![], vec![Block::weights("pi", 3)]));
         let message = truth().posterior(&layout).unwrap_err().to_string();
         assert!(message.contains('2') && message.contains('3'), "{message}");
     }

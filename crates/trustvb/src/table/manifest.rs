@@ -139,7 +139,7 @@ impl Manifest {
 
     /// The manifest of a table with these settings, for these data.
     pub fn new(settings: Settings, layout: &Layout, data: &ModelData) -> Manifest {
-        let statistics = matches!(data, ModelData::Statistics(_));
+        let statistics = data.is_statistics();
         Manifest {
             schema: SCHEMA,
             library: env!("CARGO_PKG_VERSION").to_owned(),

@@ -27,7 +27,7 @@ impl store::Manifest for Manifest {
         self.schema
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&mut self) -> Result<(), String> {
         let components = self.model.n_components();
         let within = |what: &str, n: u64, most: u64| match n {
             n if n >= 1 && n <= most => Ok(()),
@@ -58,11 +58,12 @@ impl store::Manifest for Manifest {
                 self.columns.len()
             ));
         }
-        let implied = self.model.layout(&self.columns);
-        if implied.as_ref() != Some(&self.layout) {
-            return Err("its layout is not that of its model and columns".to_owned());
+        // The model's own layout says more than a file does.
+        match self.model.layout(&self.columns) {
+            Some(implied) if implied.is_alike(&self.layout) => self.layout = implied,
+            _ => return Err("its layout is not that of its model and columns".to_owned()),
         }
-        let centres = components * self.layout.coordinates.len();
+        let centres = components * self.layout.centres().map(|b| b.dim).sum::<usize>();
         match &self.start {
             Start::Centres(given) if given.len() != centres => {
                 Err(format!("it has {} start values where {centres} are needed", given.len()))

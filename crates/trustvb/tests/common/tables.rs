@@ -5,7 +5,9 @@ use trustvb::calibrate::{Answer, Calibrator, Method};
 use trustvb::data::Dataset;
 use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
 use trustvb::functional::Functional;
-use trustvb::model::{BmlrPrior, GmmPrior, ModelData, ModelSpec, Noise, Update};
+use trustvb::model::{
+    BmlrPrior, GaussianMixture, GmmPrior, ModelData, ModelSpec, Noise, RegressionMixture,
+};
 use trustvb::resample::{GivenResamples, Resamples, Subsets};
 use trustvb::table::{OmegaGrid, Replicates, Settings, TvbTable, Watch, build};
 
@@ -27,14 +29,14 @@ impl Case {
     }
 
     pub(crate) fn gmm_with(data: Dataset, n_components: usize, prior: GmmPrior) -> Case {
-        let model = ModelSpec::Gmm { n_components, prior, update: Update::Corrected };
+        let model = GaussianMixture::new(n_components).prior(prior).into();
         Case::new(model, ModelData::Rows(data))
     }
 
     /// A mixture of regressions on the columns as they are.
     pub(crate) fn bmlr(data: trustvb::data::Grouped, n_components: usize, noise: Noise) -> Case {
         let prior = BmlrPrior::paper();
-        let model = ModelSpec::Bmlr { n_components, prior, noise, formula: String::new() };
+        let model = RegressionMixture::new(n_components, "").prior(prior).noise(noise).into();
         Case::new(model, ModelData::Groups(data))
     }
 

@@ -6,7 +6,7 @@ mod parsing;
 mod sampling;
 
 use super::*;
-use crate::posterior::Family;
+use crate::posterior::{Block, Family};
 
 /// Two components, three columns, one of them with an odd name.
 pub(super) fn gmm() -> (Layout, Vec<f64>) {
@@ -14,7 +14,7 @@ pub(super) fn gmm() -> (Layout, Vec<f64>) {
     let layout = Layout::new(
         2,
         coordinates,
-        &[("pi", Family::Dirichlet, 1, 2), ("mu_lambda", Family::NormalWishart, 2, 3)],
+        vec![Block::weights("pi", 2), Block::centre("mu_lambda", Family::NormalWishart, 2, 3)],
     );
     let parameters = vec![
         40.0, 20.0, // α
@@ -31,11 +31,11 @@ pub(super) fn bmlr() -> (Layout, Vec<f64>) {
     let layout = Layout::new(
         3,
         coordinates,
-        &[
-            ("pi", Family::Dirichlet, 1, 3),
-            ("beta", Family::MvNormal, 3, 2),
-            ("tau", Family::Gamma, 3, 1),
-            ("noise", Family::Gamma, 3, 1),
+        vec![
+            Block::weights("pi", 3),
+            Block::centre("beta", Family::MvNormal, 3, 2),
+            Block::component("tau", Family::Gamma, 3, 1),
+            Block::component("noise", Family::Gamma, 3, 1),
         ],
     );
     let parameters = vec![

@@ -127,7 +127,7 @@ fn long_and_deep_texts_are_bounded() {
     let wide = Layout::new(
         2,
         (0..p).map(|j| format!("x{j}")).collect(),
-        &[("pi", Family::Dirichlet, 1, 2), ("mu_lambda", Family::NormalWishart, 2, p)],
+        vec![Block::weights("pi", 2), Block::centre("mu_lambda", Family::NormalWishart, 2, p)],
     );
     assert_eq!(parts("mu", &wide).len(), 600);
     for text in

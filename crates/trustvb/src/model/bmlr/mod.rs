@@ -27,17 +27,20 @@ mod gather;
 mod groups;
 mod kernel;
 mod prior;
+mod spec;
 mod statistics;
 mod update;
 
 pub use prior::{BmlrPrior, Noise};
-pub(super) use statistics::IS_STATISTICS;
+pub(super) use spec::KIND;
+pub use spec::RegressionMixture;
+use statistics::IS_STATISTICS;
 pub use statistics::{GroupStatistics, VariableSummary};
 
 use super::{Model, ModelError, PriorBase, Sweeper};
 use crate::data::Grouped;
 use crate::fit::centres_by_k_means;
-use crate::posterior::{Family, Layout};
+use crate::posterior::Layout;
 use groups::Groups;
 use std::sync::Arc;
 use update::BmlrSweeper;
@@ -88,16 +91,8 @@ impl Bmlr {
     ) -> Result<Bmlr, ModelError> {
         prior.check().map_err(ModelError::Prior)?;
         noise.check().map_err(ModelError::Prior)?;
-        let p = design_names.len();
-        let mut blocks = vec![
-            ("pi", Family::Dirichlet, 1, n_components),
-            ("beta", Family::MvNormal, n_components, p),
-            ("tau", Family::Gamma, n_components, 1),
-        ];
-        if noise == Noise::Estimate {
-            blocks.push(("noise", Family::Gamma, n_components, 1));
-        }
-        let layout = Layout::new(n_components, design_names.to_vec(), &blocks);
+        let blocks = spec::blocks(n_components, design_names.len(), noise);
+        let layout = Layout::new(n_components, design_names.to_vec(), blocks);
         Ok(Bmlr {
             n_components,
             groups: groups(prior.base),

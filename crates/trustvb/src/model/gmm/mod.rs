@@ -4,16 +4,19 @@ mod kernel;
 mod pooling;
 mod prior;
 mod rows;
+mod spec;
 mod update;
 
 pub use prior::GmmPrior;
+pub use spec::GaussianMixture;
+pub(super) use spec::KIND;
 pub use update::Update;
 
 use super::{Model, ModelError, Sweeper};
 use crate::data::Dataset;
 use crate::fit::{Clusterable, centres_by_k_means};
 use crate::linalg::{packed_index, packed_len};
-use crate::posterior::{Family, Layout, Posterior};
+use crate::posterior::{Layout, Posterior};
 use rows::Rows;
 use std::sync::Arc;
 use update::GmmSweeper;
@@ -56,14 +59,8 @@ impl Gmm {
             scale.push(variance.sqrt());
         }
         let rows = Rows::new(p, data.n_rows(), |i, j| (data.column(j)[i] - centre[j]) / scale[j]);
-        let layout = Layout::new(
-            n_components,
-            data.names().to_vec(),
-            &[
-                ("pi", Family::Dirichlet, 1, n_components),
-                ("mu_lambda", Family::NormalWishart, n_components, p),
-            ],
-        );
+        let blocks = spec::blocks(n_components, p);
+        let layout = Layout::new(n_components, data.names().to_vec(), blocks);
         let ln_scale = scale.iter().map(|s| s.ln()).sum();
         let layout = Arc::new(layout);
         Ok(Gmm { n_components, rows, centre, scale, ln_scale, prior, update, layout })

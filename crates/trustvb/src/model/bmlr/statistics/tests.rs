@@ -3,7 +3,7 @@ use super::GroupStatistics;
 use crate::data::{Dataset, Formula, Frame, Pieces, read_csv, write_csv, write_parquet};
 use crate::model::PriorBase;
 #[cfg(feature = "parquet")]
-use crate::model::{ModelData, ModelSpec, Noise};
+use crate::model::{ModelData, ModelSpec, RegressionMixture};
 use std::path::{Path, PathBuf};
 
 const WITH_INTERCEPT: &str = "y ~ a + b + I(a * b) | g";
@@ -192,12 +192,7 @@ fn statistics_survive_storage() {
     let dataset = Dataset::from_columns(data.column_names(), data.columns()).unwrap();
     write_parquet(&dataset, &path).unwrap();
     let read = crate::data::read_path(&path, &Default::default()).unwrap().into_dataset().unwrap();
-    let spec = ModelSpec::Bmlr {
-        n_components: 2,
-        prior: Default::default(),
-        noise: Noise::Estimate,
-        formula: WITH_INTERCEPT.to_owned(),
-    };
+    let spec = ModelSpec::from(RegressionMixture::new(2, WITH_INTERCEPT));
     let Ok(ModelData::Statistics(back)) = ModelData::from_dataset(&spec, read) else {
         panic!("not statistics");
     };

@@ -1,0 +1,144 @@
+//! From what a user says of data and model to both: the options of a command line, before they are known to make sense.
+
+use super::{KINDS, Kind, ModelData, ModelError, ModelSpec, PriorBase, Update};
+use crate::data::{DataError, Frame, ReadOptions};
+use serde::de::DeserializeOwned;
+use std::path::Path;
+
+/// What a user says of a model. Each model takes what is its and refuses the rest.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// Number of components.
+    pub components: usize,
+    /// Columns to use, by name or number.
+    pub columns: Option<Vec<String>>,
+    /// A regression's formula.
+    pub formula: Option<String>,
+    /// Never hold all rows.
+    pub stream: bool,
+    /// Leave out rows with missing values.
+    pub drop_missing: bool,
+    /// What is known of a regression's noise: `estimate`, or `known=1`.
+    pub noise: Option<String>,
+    /// Groups with fewer rows are refused.
+    pub min_group_rows: usize,
+    /// The prior.
+    pub prior: PriorWish,
+    /// Which form of (M4).
+    pub update: Option<Update>,
+    /// What is left open is as in the paper's code.
+    pub published: bool,
+}
+
+impl Wishes {
+    /// So many components, and nothing else.
+    pub fn new(components: usize) -> Wishes {
+        Wishes {
+            components,
+            columns: None,
+            formula: None,
+            stream: false,
+            drop_missing: false,
+            noise: None,
+            min_group_rows: 1,
+            prior: PriorWish::Default,
+            update: None,
+            published: false,
+        }
+    }
+
+    /// The model that these words mean when none is named: the first that wants something of what is given.
+    pub fn model(&self) -> &'static Kind {
+        KINDS.into_iter().find(|kind| (kind.is_meant)(self)).unwrap_or(KINDS[0])
+    }
+}
+
+/// The prior as it is named.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PriorWish {
+    /// The model's own.
+    Default,
+    /// The paper's.
+    Paper,
+    /// The content of a file, and its name.
+    File {
+        /// Where it is from.
+        name: String,
+        /// TOML.
+        content: String,
+    },
+}
+
+impl PriorWish {
+    /// A model's prior of this name or content, and its base.
+    pub(super) fn read<P: DeserializeOwned + Default>(
+        &self,
+        published: bool,
+    ) -> Result<(P, Option<PriorBase>), WishError> {
+        match self {
+            PriorWish::Default if published => Ok((P::default(), Some(PriorBase::Paper))),
+            PriorWish::Default => Ok((P::default(), None)),
+            PriorWish::Paper => Ok((P::default(), Some(PriorBase::Paper))),
+            PriorWish::File { name, content } => match toml::from_str(content) {
+                Ok(prior) => Ok((prior, None)),
+                Err(e) => Err(WishError::Prior(format!("{name}: {e}"))),
+            },
+        }
+    }
+
+    /// What is wrong with a prior, said of its file where it has one.
+    pub(super) fn wrong(&self, what: &str) -> WishError {
+        WishError::Prior(match self {
+            PriorWish::File { name, .. } => format!("{name}: {what}"),
+            _ => what.to_owned(),
+        })
+    }
+}
+
+/// What is done with the pieces of a file.
+pub type TakePieces<'a> = dyn FnMut(&mut (dyn Iterator<Item = Result<Frame, DataError>> + '_)) -> Result<(), DataError>
+    + 'a;
+
+/// Where data are read from, with whatever progress is shown meanwhile.
+pub trait Source {
+    /// All of it.
+    fn frame(&self, options: ReadOptions<'_>) -> Result<Frame, DataError>;
+    /// Piece by piece.
+    fn pieces(&self, options: ReadOptions<'_>, take: &mut TakePieces<'_>) -> Result<(), DataError>;
+    /// The file, where it is one.
+    fn path(&self) -> Option<&Path>;
+}
+
+/// Data with a model that is meant for them.
+#[derive(Clone, Debug)]
+pub struct Wished {
+    /// The model.
+    pub spec: ModelSpec,
+    /// Its data.
+    pub data: ModelData,
+    /// Rows left out because something is missing.
+    pub dropped: usize,
+}
+
+/// Why wishes cannot be granted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WishError {
+    /// Options that do not go together, or that no model has.
+    #[error("{0}")]
+    Options(String),
+    /// The prior's file.
+    #[error("{0}")]
+    Prior(String),
+    /// The data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Data and model together.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// Refuses what is not a model's.
+pub(super) fn refuse(wrong: bool, why: &str) -> Result<(), WishError> {
+    if wrong { Err(WishError::Options(why.to_owned())) } else { Ok(()) }
+}

@@ -14,18 +14,16 @@ use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
 use trustvb::model::{
-    Kind, Model, ModelData, ModelError, ModelSpec, PriorWish, Source, TakePieces, Update,
-    WishError, Wished, Wishes,
+    Kind, ModelError, PriorWish, Source, TakePieces, Update, WishError, Wished, Wishes,
 };
 use trustvb::posterior::Layout;
-use trustvb::resample::{GivenResamples, Resamples, Subsets};
-use trustvb::table::{Plan, PlanError, Settings, TABLE_TOLERANCE, TvbTable};
+use trustvb::problem::Problem;
+use trustvb::resample::{GivenResamples, Subsets};
+use trustvb::table::{Blueprint, Plan, PlanError, TABLE_TOLERANCE, TvbTable};
 
-/// Data with the model for them.
-pub(crate) struct Problem {
-    pub(crate) spec: ModelSpec,
-    pub(crate) data: ModelData,
-    pub(crate) model: Box<dyn Model>,
+/// A problem with where its data are from.
+pub(crate) struct Given {
+    pub(crate) problem: Problem,
     /// The file, or what stands for it.
     pub(crate) source: String,
     /// Rows left out by --drop-missing.
@@ -38,7 +36,7 @@ pub(crate) fn problem(
     args: &ModelArgs,
     published: bool,
     quiet: bool,
-) -> Result<Problem, Failure> {
+) -> Result<Given, Failure> {
     let wishes = Wishes {
         columns: args.columns.clone(),
         formula: args.formula.clone(),
@@ -67,7 +65,7 @@ pub(crate) fn problem(
             WishError::Options(what) => Failure::Usage(what),
             other => Failure::run(other),
         })?;
-    let model = spec.build(&data).map_err(|error| match error {
+    let problem = Problem::new(spec, data).map_err(|error| match error {
         ModelError::Prior(what) if args.prior != "default" && args.prior != "paper" => {
             Failure::Run(format!("{}: {what}; correct it there", args.prior))
         }
@@ -76,7 +74,7 @@ pub(crate) fn problem(
     if dropped > 0 && !quiet {
         say(format_args!("left out {dropped} rows with missing or infinite values"));
     }
-    Ok(Problem { spec, data, model, source: from.name(), dropped })
+    Ok(Given { problem, source: from.name(), dropped })
 }
 
 /// A file, standard input, or the built-in data.
@@ -175,13 +173,14 @@ pub(crate) fn start(args: &IterationArgs, problem: &Problem) -> Result<Start, Fa
     let Some(path) = &args.centres else {
         return Ok(Start::KMeans { restarts: args.starts, seed: args.seed });
     };
-    let centres = read_centres(path, &problem.model.layout().coordinates)?;
-    if centres.len() != problem.model.n_components() {
+    let model = problem.model();
+    let centres = read_centres(path, &model.layout().coordinates)?;
+    if centres.len() != model.n_components() {
         return Err(Failure::Run(format!(
             "{}: {} rows of start values, but the model has {} components; give one row each",
             path.display(),
             centres.len(),
-            problem.model.n_components()
+            model.n_components()
         )));
     }
     Ok(Start::Centres(centres.concat()))
@@ -237,29 +236,29 @@ pub(crate) fn levels(args: &AskArgs) -> Vec<f64> {
     if args.level.is_empty() { vec![0.95] } else { args.level.clone() }
 }
 
-/// What a table is made with, and its resamples.
-pub(crate) fn settings(
+/// The table that is asked for, checked.
+pub(crate) fn blueprint(
     grid: &GridArgs,
     iteration: &IterationArgs,
     problem: &Problem,
     methods: &[Method],
     built_in_data: bool,
-) -> Result<(Settings, Resamples), Failure> {
+) -> Result<Blueprint, Failure> {
     // Said before the file is read.
     if grid.fresh_splits && grid.resamples.is_some() {
         return Err(Failure::Usage(PlanError::FreshAndGiven.to_string()));
     }
+    let n_units = problem.model().n_units();
     let given = match &grid.resamples {
-        Some(path) => Some(GivenResamples::read(path, problem.model.n_units())?),
+        Some(path) => Some(GivenResamples::read(path, n_units)?),
         None => None,
     };
     let plan = Plan {
-        needs_grid: methods.iter().any(|method| method.needs_grid()),
         grid: grid.grid.unwrap_or(if grid.published && built_in_data { 500 } else { 100 }),
         omega_min: grid.omega_min,
         bootstraps: grid.bootstraps,
         fresh_splits: grid.fresh_splits,
-        subsets: grid.subsets.map(|count| Subsets::of(problem.model.n_units(), count)),
+        subsets: grid.subsets.map(|count| Subsets::of(n_units, count)),
         given,
         matching: grid.matching.map(|name| match name {
             MatchName::Weight => Matching::Weight,
@@ -269,9 +268,9 @@ pub(crate) fn settings(
         published: grid.published,
         start: start(iteration, problem)?,
         fit: fit_options(iteration, TABLE_TOLERANCE, false),
-        ..Plan::new(iteration.seed, methods.iter().filter_map(|m| m.design()).collect())
+        ..Plan::for_methods(iteration.seed, methods)
     };
-    plan.settings(problem.spec.clone()).map_err(|e| Failure::Usage(e.to_string()))
+    problem.table().plan(plan).check().map_err(|e| Failure::Usage(e.to_string()))
 }
 
 /// The functionals asked for, or every weight and mean.

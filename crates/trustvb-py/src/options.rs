@@ -82,7 +82,6 @@ impl TableOptions {
         n_units: usize,
     ) -> PyResult<Plan> {
         let methods = methods(&self.methods)?;
-        let needs_grid = methods.iter().any(|method| method.needs_grid());
         let given = match &self.resamples {
             Some(path) => {
                 Some(GivenResamples::read(path, n_units).map_err(IntoException::into_exception)?)
@@ -90,7 +89,6 @@ impl TableOptions {
             None => None,
         };
         Ok(Plan {
-            needs_grid,
             grid: self.grid,
             omega_min: self.omega_min,
             bootstraps: self.bootstraps,
@@ -102,7 +100,7 @@ impl TableOptions {
             published: self.published,
             start,
             fit: iteration.fit(TABLE_TOLERANCE, false),
-            ..Plan::new(iteration.seed, methods.iter().filter_map(|m| m.design()).collect())
+            ..Plan::for_methods(iteration.seed, &methods)
         })
     }
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use trustvb::backend::Cpu;
 use trustvb::data::{Column, Dataset, Formula, Frame, TextColumn};
 use trustvb::fit::{Fit as InnerFit, FitOptions, Status, Stopping, fit};
-use trustvb::model::{Model, ModelData, ModelSpec};
-use trustvb::resample::Resamples;
-use trustvb::table::{BuildError, Settings, Shard, TableError, build, build_on_disk, survey};
+use trustvb::model::{ModelData, ModelSpec};
+use trustvb::problem::Problem as InnerProblem;
+use trustvb::table::{Blueprint, BuildError, Shard, TableError};
 
 use crate::arrays::{to_vec, vector};
 use crate::errors::{IntoException, value_error};
@@ -19,16 +19,10 @@ use crate::posterior::Posterior;
 use crate::table::{Table, place};
 use crate::work::{Tracker, run};
 
-struct Inner {
-    spec: ModelSpec,
-    data: ModelData,
-    model: Box<dyn Model>,
-}
-
 /// Data and a model.
 #[pyclass(frozen, module = "trustvb._native")]
 pub(crate) struct Problem {
-    inner: Arc<Inner>,
+    inner: InnerProblem,
 }
 
 /// What a problem is pickled as: names, columns, the model. Columns are bytes, because arrays may come back from
@@ -45,8 +39,8 @@ pub(crate) enum Values<'py> {
 impl Problem {
     fn new(spec: &str, data: ModelData) -> PyResult<Problem> {
         let spec: ModelSpec = serde_json::from_str(spec).map_err(IntoException::into_exception)?;
-        let model = spec.build(&data).map_err(IntoException::into_exception)?;
-        Ok(Problem { inner: Arc::new(Inner { spec, data, model }) })
+        let inner = InnerProblem::new(spec, data).map_err(IntoException::into_exception)?;
+        Ok(Problem { inner })
     }
 
     fn fit_options(&self, iteration: &Iteration) -> FitOptions {
@@ -57,13 +51,13 @@ impl Problem {
         iteration.fit(tolerance, true)
     }
 
-    /// What a table is made with, from what Python says.
-    fn settings(&self, iteration: &str, table: &str) -> PyResult<(Settings, Resamples)> {
+    /// The table that Python asks for, checked.
+    fn blueprint(&self, iteration: &str, table: &str) -> PyResult<Blueprint> {
         let iteration = Iteration::parse(iteration)?;
-        let model = &self.inner.model;
+        let model = self.inner.model();
         let start = iteration.start(model.n_components(), model.centre_len())?;
         let plan = TableOptions::parse(table)?.plan(&iteration, start, model.n_units())?;
-        plan.settings(self.inner.spec.clone()).map_err(IntoException::into_exception)
+        self.inner.table().plan(plan).check().map_err(IntoException::into_exception)
     }
 }
 
@@ -120,33 +114,33 @@ impl Problem {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
         let (py, inner) = (slf.py(), &slf.get().inner);
-        let spec = serde_json::to_string(&inner.spec).map_err(IntoException::into_exception)?;
+        let spec = serde_json::to_string(inner.spec()).map_err(IntoException::into_exception)?;
         let bytes = |column: Vec<f64>| -> Vec<u8> {
             column.into_iter().flat_map(f64::to_le_bytes).collect()
         };
         let columns =
-            inner.data.columns().into_iter().map(|c| PyBytes::new(py, &bytes(c))).collect();
+            inner.data().columns().into_iter().map(|c| PyBytes::new(py, &bytes(c))).collect();
         let rebuild = slf.get_type().getattr("from_columns")?;
-        Ok((rebuild, (inner.data.column_names(), columns, spec)))
+        Ok((rebuild, (inner.data().column_names(), columns, spec)))
     }
 
     /// Number of units.
     #[getter]
     fn n_units(&self) -> usize {
-        self.inner.data.n_units()
+        self.inner.data().n_units()
     }
 
     /// Names of the columns, or of the coefficients.
     #[getter]
     fn coordinates(&self) -> Vec<String> {
-        self.inner.model.layout().coordinates.clone()
+        self.inner.model().layout().coordinates.clone()
     }
 
     /// The group of each row, from 0 in order of first appearance; `None` for rows without groups and
     /// for groups without rows.
     #[getter]
     fn groups(&self) -> Option<Vec<usize>> {
-        self.inner.data.groups().map(<[usize]>::to_vec)
+        self.inner.data().groups().map(<[usize]>::to_vec)
     }
 
     /// One fit.
@@ -159,14 +153,14 @@ impl Problem {
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Fit> {
         let iteration = Iteration::parse(iteration)?;
-        let model = &self.inner.model;
+        let model = self.inner.model();
         let start = iteration.start(model.n_components(), model.centre_len())?;
         let options = self.fit_options(&iteration);
         let weights = weights.as_ref().map(to_vec);
         let inner = self.inner.clone();
         let result = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
             let weights = weights.as_deref();
-            fit(inner.model.as_ref(), weights, omega, &start, &options, &mut |_| ())
+            fit(inner.model().as_ref(), weights, omega, &start, &options, &mut |_| ())
         })?;
         let fit = result.map_err(IntoException::into_exception)?;
         Ok(Fit { inner: fit })
@@ -191,14 +185,10 @@ impl Problem {
             self.build_shard(py, iteration, table, to, whole, with_data, n_jobs, progress)?;
             return Table::open(py, path);
         }
-        let (settings, resamples) = self.settings(iteration, table)?;
-        let inner = self.inner.clone();
+        let blueprint = self.blueprint(iteration, table)?;
         let tracker = Arc::new(Tracker::default());
         let built = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
-            tracker.watched(|watch| {
-                let data = inner.data.clone();
-                build(settings, inner.model.as_ref(), data, &resamples, &Cpu, watch)
-            })
+            tracker.watched(|watch| blueprint.build(&Cpu, watch))
         })?;
         Ok(Table::new(built.map_err(|error| exception(error.into()))?))
     }
@@ -217,23 +207,11 @@ impl Problem {
         n_jobs: Option<usize>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (settings, resamples) = self.settings(iteration, table)?;
-        let (inner, place) = (self.inner.clone(), place(&path)?);
+        let (blueprint, place) = (self.blueprint(iteration, table)?, place(&path)?);
         let tracker = Arc::new(Tracker::default());
+        let shard = Shard { number: shard.0, of: shard.1 };
         let built = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
-            tracker.watched(|watch| {
-                build_on_disk(
-                    &place,
-                    settings,
-                    inner.model.as_ref(),
-                    &inner.data,
-                    with_data,
-                    &resamples,
-                    &Cpu,
-                    Shard { number: shard.0, of: shard.1 },
-                    watch,
-                )
-            })
+            tracker.watched(|watch| blueprint.build_in(&place, with_data, shard, &Cpu, watch))
         })?;
         built.map_err(exception)
     }
@@ -248,10 +226,9 @@ impl Problem {
         path: PathBuf,
         with_data: bool,
     ) -> PyResult<Vec<bool>> {
-        let (settings, _) = self.settings(iteration, table)?;
-        let (inner, place) = (self.inner.clone(), place(&path)?);
+        let (blueprint, place) = (self.blueprint(iteration, table)?, place(&path)?);
         let there = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
-            survey(&place, settings, inner.model.as_ref(), &inner.data, with_data)
+            blueprint.survey(&place, with_data)
         })?;
         there.map_err(exception)
     }

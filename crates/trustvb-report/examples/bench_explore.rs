@@ -10,12 +10,7 @@ use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
-use trustvb::backend::Cpu;
-use trustvb::data::Dataset;
-use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
-use trustvb::model::{GaussianMixture, ModelData, ModelSpec};
-use trustvb::resample::Resamples;
-use trustvb::table::{OmegaGrid, Replicates, Settings, TvbTable, Watch, build};
+use trustvb::prelude::*;
 use trustvb_report::answers::usual_methods;
 use trustvb_report::explore::{ExploreOptions, Explorer};
 
@@ -45,30 +40,9 @@ const DRAWN: [&str; 7] = [
 ];
 
 fn table() -> Result<TvbTable, Box<dyn Error>> {
-    let spec = ModelSpec::from(GaussianMixture::new(2));
-    let data = ModelData::Rows(Dataset::faithful());
-    let model = spec.build(&data)?;
-    let settings = Settings {
-        model: spec,
-        omegas: OmegaGrid { points: 500, min: 0.001 }.omegas(),
-        omega_min: 0.001,
-        replicates: Replicates { full: 500, split: 500 },
-        bootstraps: 500,
-        fresh_splits: false,
-        subsets: None,
-        resamples: None,
-        seed: 1,
-        start: Start::KMeans { restarts: 10, seed: 1 },
-        path: PathOptions {
-            fit: FitOptions { stopping: Stopping::Relative(1e-8), ..FitOptions::default() },
-            matching: Matching::Assignment,
-            start: ReplicateStart::Warm,
-            seed: 1,
-        },
-        published_intervals: false,
-    };
-    let resamples = Resamples::new(1, false, None);
-    Ok(build(settings, model.as_ref(), data, &resamples, &Cpu, &Watch::silent())?)
+    let problem = GaussianMixture::new(2).bind(Dataset::faithful())?;
+    let methods = [Method::Tvb, Method::Anchored];
+    Ok(problem.table().methods(&methods).grid(500).build()?)
 }
 
 /// Seconds until the whole answer is there.

@@ -3,7 +3,8 @@
 use trustvb::calibrate::Method;
 use trustvb::data::Dataset;
 use trustvb::fit::{Matching, ReplicateStart, Start, Stopping};
-use trustvb::model::{ModelData, PriorBase, PriorInWords};
+use trustvb::model::{PriorBase, PriorInWords};
+use trustvb::problem::Problem;
 use trustvb::resample::Design;
 use trustvb::table::{Manifest, TvbTable};
 
@@ -40,8 +41,7 @@ pub struct QuestionCommand<'a> {
     pub more: Vec<String>,
 }
 
-/// Draws unless told otherwise.
-pub const USUAL_DRAWS: usize = 500;
+pub use trustvb::calibrate::DRAWS as USUAL_DRAWS;
 
 impl QuestionCommand<'_> {
     /// As one would type it.
@@ -88,23 +88,23 @@ pub fn build_command(table: &TvbTable, folder: &str) -> BuildCommand {
     let manifest = table.manifest();
     let mut command = Builder { words: Vec::new(), files: Vec::new() };
     command.words(&["trustvb", "table", "build"]);
-    if !is_built_in(manifest, table) {
+    if !is_built_in(manifest) {
         let data = data_file(table, folder, &mut command);
         command.words(&[&data]);
     }
     command.words(&["-o", "again.tvb"]);
     command.model(manifest);
-    command.grid(manifest, is_built_in(manifest, table));
+    command.grid(manifest, is_built_in(manifest));
     command.iteration(manifest);
     BuildCommand { text: joined(&command.words), files: command.files }
 }
 
 /// Whether the data are all of Old Faithful, which the command has built in.
-fn is_built_in(manifest: &Manifest, table: &TvbTable) -> bool {
-    let built_in = ModelData::Rows(Dataset::faithful());
-    manifest.columns == built_in.variables()
-        && Manifest::new(manifest.settings.clone(), table.layout(), &built_in).data_hash
-            == manifest.data_hash
+fn is_built_in(manifest: &Manifest) -> bool {
+    let built_in = Dataset::faithful();
+    manifest.columns == built_in.names()
+        && Problem::new(manifest.model.clone(), built_in)
+            .is_ok_and(|problem| problem.data_hash() == manifest.data_hash)
 }
 
 fn data_file(table: &TvbTable, folder: &str, command: &mut Builder) -> String {

@@ -197,7 +197,8 @@ pub(crate) fn ellipse_caption() -> String {
 pub fn clusters(table: &TvbTable) -> Option<ClusterPicture> {
     let data = table.data()?.rows()?;
     let first = table.full_data_posterior(1.0)?;
-    let model = table.manifest().model.build(table.data()?).ok()?;
+    let problem = table.problem().ok()??;
+    let model = problem.model();
     let mut sweeper = model.sweeper();
     sweeper.load(None).ok()?;
     let responsibilities = sweeper.responsibilities_under(&first).ok()?;
@@ -282,7 +283,8 @@ fn matrix(
 /// without the data.
 pub fn bound_panel(table: &TvbTable) -> Option<BoundPanel> {
     let manifest = table.manifest();
-    let model = manifest.model.build(table.data()?).ok()?;
+    let problem = table.problem().ok()??;
+    let model = problem.model();
     let mut traces: Vec<Vec<f64>> = Vec::new();
     let rises = model.is_ascent();
     let mut watch = |progress: &trustvb::fit::Progress| {

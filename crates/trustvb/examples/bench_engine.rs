@@ -9,8 +9,10 @@
 use serde_json::json;
 use std::error::Error;
 use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::time::Instant;
-use trustvb::backend::{Backend, Cpu, Job, Problem};
+use trustvb::backend::{Backend, Cpu, Job, Work};
 use trustvb::data::{Dataset, Grouped};
 use trustvb::fit::{
     FitOptions, Matching, PathOptions, Reference, ReplicateStart, Start, Stopping, fit,
@@ -111,7 +113,7 @@ fn table(
     let start = Start::KMeans { restarts: 10, seed: 1 };
     let reference = Reference::new(model, &omegas, &start, &options)?;
     let resamples = Resamples::new(1, false, None);
-    let problem = Problem {
+    let work = Work {
         model,
         omegas: &omegas,
         resamples: &resamples,
@@ -122,11 +124,16 @@ fn table(
         .iter()
         .flat_map(|&design| (0..=bootstraps).map(move |replicate| Job { design, replicate }))
         .collect();
-    let paths = Cpu.run(&problem, &jobs, Watch::silent().cancel, &|| ());
+    let counted = Mutex::new((0usize, 0u64));
+    Cpu.run(&work, &jobs, Watch::silent().cancel, &|_, path| {
+        if let Ok(mut counted) = counted.lock() {
+            counted.0 += path.sweeps.len();
+            counted.1 += path.sweeps.iter().map(|&s| u64::from(s)).sum::<u64>();
+        }
+        ControlFlow::Continue(())
+    });
     let seconds = began.elapsed().as_secs_f64();
-    let fits: usize = paths.iter().flatten().map(|path| path.sweeps.len()).sum();
-    let sweeps: u64 =
-        paths.iter().flatten().flat_map(|path| &path.sweeps).map(|&s| u64::from(s)).sum();
+    let (fits, sweeps) = counted.into_inner().map_err(|e| e.to_string())?;
     Ok((seconds, fits, sweeps as f64 / fits as f64))
 }
 

@@ -8,11 +8,7 @@
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
-use trustvb::backend::Cpu;
-use trustvb::data::{ReadOptions, read_path};
-use trustvb::model::{GaussianMixture, ModelData, ModelSpec};
-use trustvb::resample::Design;
-use trustvb::table::{Plan, Watch, build};
+use trustvb::prelude::*;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -22,13 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = read_path(Path::new(path), &ReadOptions::default())?.into_dataset()?;
     let (grid, bootstraps) = (grid.parse()?, bootstraps.parse()?);
     for _ in 0..repeats.parse()? {
-        let spec = ModelSpec::from(GaussianMixture::new(2));
-        let data = ModelData::Rows(data.clone());
-        let model = spec.build(&data)?;
-        let plan = Plan { grid, bootstraps, ..Plan::new(1, vec![Design::Full, Design::Split]) };
+        let problem = GaussianMixture::new(2).bind(data.clone())?;
         let began = Instant::now();
-        let (settings, resamples) = plan.settings(spec)?;
-        let table = build(settings, model.as_ref(), data, &resamples, &Cpu, &Watch::silent())?;
+        let table = problem.table().grid(grid).bootstraps(bootstraps).build()?;
         println!("{}", began.elapsed().as_secs_f64());
         drop(table);
     }

@@ -3,25 +3,27 @@
 use super::interval::{Asked, ask};
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
+use crate::input::Given;
 use crate::{input, output, progress};
 use std::path::Path;
 use trustvb::backend::Cpu;
-use trustvb::table::{BuildError, Watch, build, claim, save};
+use trustvb::table::{BuildError, Watch, save};
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let (data, functionals) = split_positional(&args.positional);
     let quiet = args.output.quiet;
-    let problem = input::problem(data, &args.model, args.grid.published, quiet)?;
+    let Given { problem, source, .. } =
+        input::problem(data, &args.model, args.grid.published, quiet)?;
     let methods = input::methods(&args.question.ask.method, input::usual_methods(&args.grid))?;
     // Anything wrong with the question is said before the work is done.
-    let functionals = input::functionals(functionals, problem.model.layout())?;
+    let functionals = input::functionals(functionals, problem.model().layout())?;
     output::check(&args.output)?;
     super::plot::check(args.question.plot.as_deref())?;
-    let (settings, resamples) =
-        input::settings(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;
+    let blueprint =
+        input::blueprint(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;
     let place = args.save.as_deref().map(input::place).transpose()?;
     if let Some(place) = &place {
-        claim(place, &settings, problem.model.as_ref(), &problem.data, true)?;
+        blueprint.claim(place, true)?;
     }
     let kept =
         place.as_ref().map_or("nothing is kept".to_owned(), |p| format!("no fit is in {p} yet"));
@@ -32,7 +34,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         begin: &|paths| bar.set_length(paths),
         done: &|| bar.inc(1),
     };
-    let table = build(settings, problem.model.as_ref(), problem.data, &resamples, &Cpu, &watch);
+    let table = blueprint.build(&Cpu, &watch);
     bar.finish_and_clear();
     let table = table.map_err(|error| match error {
         BuildError::Cancelled => Failure::Interrupted,
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         question: &args.question.ask,
         quiet,
     };
-    ask(&asked, &problem.source, args.question.plot.as_deref(), &args.output)
+    ask(&asked, &source, args.question.plot.as_deref(), &args.output)
 }
 
 /// The first word is the data unless it can only be a quantity.

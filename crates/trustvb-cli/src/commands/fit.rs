@@ -2,7 +2,7 @@
 
 use crate::args::{FitArgs, Format};
 use crate::failure::Failure;
-use crate::input::{self, Problem};
+use crate::input::{self, Given};
 use crate::output::{
     check, check_path, csv_cell, csv_number, deserved, json_text, number, significant, table,
     write, write_text,
@@ -26,35 +26,36 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     if let Some(path) = &args.responsibilities {
         check_path("--responsibilities", path)?;
     }
-    let problem = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
+    let given = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
     let options = input::fit_options(&args.iteration, 1e-10, args.trace);
-    let start = input::start(&args.iteration, &problem)?;
+    let start = input::start(&args.iteration, &given.problem)?;
     let bar = progress::spinner("fitting", quiet);
-    let result = fit(problem.model.as_ref(), None, args.omega, &start, &options, &mut |p| {
-        bar.set_message(format!(
-            "start {} of {}, sweep {}, bound {:.6}, change {:.1e}",
-            p.start + 1,
-            p.starts,
-            p.sweeps,
-            p.bound,
-            p.change
-        ));
-    });
+    let result =
+        fit(given.problem.model().as_ref(), None, args.omega, &start, &options, &mut |p| {
+            bar.set_message(format!(
+                "start {} of {}, sweep {}, bound {:.6}, change {:.1e}",
+                p.start + 1,
+                p.starts,
+                p.sweeps,
+                p.bound,
+                p.change
+            ));
+        });
     bar.finish_and_clear();
     let fit = result.map_err(|why| {
         Failure::Run(format!(
             "the fit failed: {why}; try fewer components, another prior or other start values"
         ))
     })?;
-    let rows = summary(&problem, &fit, args.iteration.seed);
+    let rows = summary(&given, &fit, args.iteration.seed);
     let text = match args.output.format {
-        Format::Json => json_text(&fit_json(args, &problem, &fit, &rows)),
+        Format::Json => json_text(&fit_json(args, &given, &fit, &rows)),
         Format::Csv => summary_csv(&rows),
-        Format::Table => summary_table(args, &problem, &fit, &rows),
+        Format::Table => summary_table(args, &given, &fit, &rows),
     };
     write(&args.output, &text)?;
     if let Some(path) = &args.responsibilities {
-        write_text(path, &responsibilities_csv(&problem, &fit)?)?;
+        write_text(path, &responsibilities_csv(&given, &fit)?)?;
     }
     match &fit.outcome.status {
         Status::Converged | Status::Stalled => Ok(()),
@@ -79,12 +80,12 @@ struct Row {
 /// More columns than this would make a summary of correlations that nobody reads.
 const MAX_ROWS: usize = 400;
 
-fn summary(problem: &Problem, fit: &Fit, seed: u64) -> Vec<Row> {
-    let layout = problem.model.layout();
+fn summary(given: &Given, fit: &Fit, seed: u64) -> Vec<Row> {
+    let layout = given.problem.model().layout();
     let parameters = fit.posterior.parameters();
     let mut rows = Vec::new();
     for component in 0..layout.n_components {
-        let mut texts = problem.spec.summary(layout, component + 1);
+        let mut texts = given.problem.spec().summary(layout, component + 1);
         if texts.len() * layout.n_components > MAX_ROWS {
             texts.retain(|text| !text.starts_with("cor"));
         }
@@ -125,17 +126,17 @@ fn status_line(fit: &Fit) -> String {
     }
 }
 
-fn summary_table(args: &FitArgs, problem: &Problem, fit: &Fit, rows: &[Row]) -> String {
-    let model = problem.model.as_ref();
+fn summary_table(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> String {
+    let model = given.problem.model().as_ref();
     let mut text = format!(
         "{}, {} components, ω = {}\n{}: {} units, {} {}\n{}; bound {}; best of {} starts\n\n",
-        problem.spec.kind().title,
+        given.problem.spec().kind().title,
         model.n_components(),
         fit.omega,
-        problem.source,
+        given.source,
         model.n_units(),
         model.layout().coordinates.len(),
-        problem.spec.kind().coordinate.many,
+        given.problem.spec().kind().coordinate.many,
         status_line(fit),
         significant(fit.outcome.bound, 9),
         fit.starts,
@@ -177,8 +178,8 @@ fn summary_table(args: &FitArgs, problem: &Problem, fit: &Fit, rows: &[Row]) -> 
 }
 
 /// One row per unit: its number, then the probability of each component.
-fn responsibilities_csv(problem: &Problem, fit: &Fit) -> Result<String, Failure> {
-    let model = problem.model.as_ref();
+fn responsibilities_csv(given: &Given, fit: &Fit) -> Result<String, Failure> {
+    let model = given.problem.model().as_ref();
     let mut sweeper = model.sweeper();
     let all = sweeper
         .load(None)
@@ -222,8 +223,8 @@ fn matrix(p: usize, packed: &[f64]) -> Value {
     Value::Array(unpack(p, packed).iter().map(|row| numbers(row)).collect())
 }
 
-fn blocks_json(problem: &Problem, fit: &Fit) -> Value {
-    let layout = problem.model.layout();
+fn blocks_json(given: &Given, fit: &Fit) -> Value {
+    let layout = given.problem.model().layout();
     let posterior = &fit.posterior;
     let mut blocks = Map::new();
     for block in &layout.blocks {
@@ -251,15 +252,15 @@ fn blocks_json(problem: &Problem, fit: &Fit) -> Value {
     Value::Object(blocks)
 }
 
-fn fit_json(args: &FitArgs, problem: &Problem, fit: &Fit, rows: &[Row]) -> Value {
+fn fit_json(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Value {
     let why = match &fit.outcome.status {
         Status::Degenerate(why) => Value::String(why.to_string()),
         _ => Value::Null,
     };
     let mut all = json!({
-        "model": problem.spec.name(),
+        "model": given.problem.spec().name(),
         "omega": number(fit.omega),
-        "blocks": blocks_json(problem, fit),
+        "blocks": blocks_json(given, fit),
         "bound": number(fit.outcome.bound),
         "iterations": fit.outcome.sweeps,
         "status": fit.outcome.status.name(),
@@ -267,12 +268,12 @@ fn fit_json(args: &FitArgs, problem: &Problem, fit: &Fit, rows: &[Row]) -> Value
         "change": number(fit.outcome.change),
         "starts": fit.starts,
         "emptied": fit.emptied.iter().map(|k| k + 1).collect::<Vec<_>>(),
-        "n_units": problem.model.n_units(),
-        "n_components": problem.model.n_components(),
-        "coordinates": problem.model.layout().coordinates,
-        "source": problem.source,
-        "dropped_rows": problem.dropped,
-        "settings": problem.spec,
+        "n_units": given.problem.model().n_units(),
+        "n_components": given.problem.model().n_components(),
+        "coordinates": given.problem.model().layout().coordinates,
+        "source": given.source,
+        "dropped_rows": given.dropped,
+        "settings": given.problem.spec(),
         "seed": args.iteration.seed,
         "summary": rows
             .iter()

@@ -10,8 +10,9 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trustvb::data::{replace_file, write_csv, write_parquet};
+use trustvb::model::{BmlrSimulationSettings, GmmSimulationSettings};
 use trustvb::study::{
-    SimulatedModel, Simulation, SimulationSettings, StudyError, calibration_seed, preset,
+    SettingsOf, Simulation, SimulationSettings, StudyError, calibration_seed, preset,
 };
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
@@ -41,7 +42,7 @@ fn of_study(args: &SimulateStudyArgs) -> Result<(), Failure> {
 }
 
 /// What is wrong with a simulation is wrong with the command line.
-fn checked(settings: &SimulationSettings) -> Result<Simulation, Failure> {
+fn checked(settings: &dyn SettingsOf) -> Result<Simulation, Failure> {
     settings.check().map_err(|error| match error {
         StudyError::Setting { setting, what } => {
             Failure::Usage(format!("--{}: {what}", setting.replace('_', "-")))
@@ -50,28 +51,26 @@ fn checked(settings: &SimulationSettings) -> Result<Simulation, Failure> {
     })
 }
 
-/// The settings of a preset's first design, without its sizes.
+/// The settings of a preset's design, if the preset is the model's own.
 fn from_preset(
     name: Option<&str>,
     wanted: &str,
-    model: SimulatedModel,
+    model: &str,
     design: &str,
 ) -> Result<Option<SimulationSettings>, Failure> {
     let Some(name) = name else { return Ok(None) };
     if name != wanted {
-        return Err(Failure::Usage(format!(
-            "--preset {name}: for {} there is {wanted}",
-            model.name()
-        )));
+        return Err(Failure::Usage(format!("--preset {name}: for {model} there is {wanted}")));
     }
     let found = preset(name)?.designs.into_iter().find(|d| d.name == design);
     Ok(found.map(|d| d.simulate))
 }
 
-fn gmm(args: &SimulateGmmArgs) -> Result<SimulationSettings, Failure> {
-    let model = SimulatedModel::Gmm;
-    let mut settings = from_preset(args.preset.as_deref(), "paper-gmm", model, "gmm")?
-        .unwrap_or(SimulationSettings { model, ..Default::default() });
+fn gmm(args: &SimulateGmmArgs) -> Result<GmmSimulationSettings, Failure> {
+    let mut settings = match from_preset(args.preset.as_deref(), "paper-gmm", "gmm", "gmm")? {
+        Some(SimulationSettings::Gmm(settings)) => settings,
+        _ => GmmSimulationSettings::default(),
+    };
     settings.n = vec![args.n.unwrap_or(1000)];
     if args.weights.is_some() || args.components.is_some() || args.centres.is_some() {
         settings.weights.clone_from(&args.weights);
@@ -92,10 +91,11 @@ fn gmm(args: &SimulateGmmArgs) -> Result<SimulationSettings, Failure> {
     Ok(settings)
 }
 
-fn bmlr(args: &SimulateBmlrArgs) -> Result<SimulationSettings, Failure> {
-    let model = SimulatedModel::Bmlr;
-    let mut settings = from_preset(args.preset.as_deref(), "paper-bmlr", model, "shared")?
-        .unwrap_or(SimulationSettings { model, ..Default::default() });
+fn bmlr(args: &SimulateBmlrArgs) -> Result<BmlrSimulationSettings, Failure> {
+    let mut settings = match from_preset(args.preset.as_deref(), "paper-bmlr", "bmlr", "shared")? {
+        Some(SimulationSettings::Bmlr(settings)) => settings,
+        _ => BmlrSimulationSettings::default(),
+    };
     let usual = if args.preset.is_some() { 1000 } else { 100 };
     settings.rows = vec![args.rows.unwrap_or(usual)];
     settings.groups = args.groups.or(settings.groups);
@@ -160,7 +160,7 @@ fn write(simulation: &Simulation, seed: u64, args: &DrawArgs) -> Result<(), Fail
         .map_err(failed)?;
     }
     let text = json_text(&json!({
-        "model": simulation.model().name(),
+        "model": simulation.model(),
         "truth": simulation.truth(),
         "units": data.n_units(),
         "formula": data.formula_of_file(),

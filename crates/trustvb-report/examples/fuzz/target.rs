@@ -5,17 +5,15 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use trustvb::backend::Cpu;
 use trustvb::calibrate::Law;
 use trustvb::data::{Dataset, Formula, ReadOptions, read_csv, read_path, write_parquet};
 use trustvb::fit::{FitOptions, Start, Stopping, fit};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
-use trustvb::model::{BmlrPrior, GaussianMixture, Gmm, GmmPrior, ModelData, ModelSpec, Update};
+use trustvb::model::{BmlrPrior, GaussianMixture, Gmm, GmmPrior, Update};
 use trustvb::posterior::{Layout, Posterior};
-use trustvb::resample::Design;
 use trustvb::study::{PRESETS, Study};
-use trustvb::table::{Plan, TvbTable, Watch, build, check, open, save};
+use trustvb::table::{TvbTable, check, open, save};
 use trustvb_report::explore::{ExploreOptions, Explorer};
 
 /// What is done with an input.
@@ -60,12 +58,8 @@ fn small_data() -> Dataset {
 }
 
 fn small_table() -> TvbTable {
-    let spec = ModelSpec::from(GaussianMixture::new(2));
-    let data = ModelData::Rows(small_data());
-    let model = spec.build(&data).expect("a model");
-    let plan = Plan { grid: 4, bootstraps: 6, ..Plan::new(1, vec![Design::Full, Design::Split]) };
-    let (settings, resamples) = plan.settings(spec).expect("settings");
-    build(settings, model.as_ref(), data, &resamples, &Cpu, &Watch::silent()).expect("a table")
+    let problem = GaussianMixture::new(2).bind(small_data()).expect("a model");
+    problem.table().grid(4).bootstraps(6).build().expect("a table")
 }
 
 fn csv() -> Target {
@@ -170,7 +164,7 @@ fn ask(text: &str, layout: &Arc<Layout>, parameters: &[f64]) {
 
 fn quantities(table: &TvbTable) -> Target {
     let layout = table.layout().clone();
-    let parameters = table.zeroth(Design::Full, 0).expect("a fit").to_vec();
+    let parameters = table.zeroth(trustvb::resample::Design::Full, 0).expect("a fit").to_vec();
     let posterior = Posterior::new(layout.clone(), parameters.clone());
     assert_eq!(posterior.weights().len(), 2);
     let run = move |input: &[u8]| ask(&String::from_utf8_lossy(input), &layout, &parameters);

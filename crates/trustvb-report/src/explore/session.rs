@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use trustvb::calibrate::{Answer, CalibrateError, Calibrator, Memory, Method};
 use trustvb::functional::{Functional, FunctionalError};
-use trustvb::model::{Model, ModelError};
+use trustvb::model::ModelError;
 use trustvb::table::TvbTable;
 
 /// A table that questions are put to.
@@ -14,8 +14,6 @@ pub(super) struct OpenTable {
     /// Its folder, as the user wrote it.
     pub(super) name: String,
     pub(super) table: TvbTable,
-    /// The model on the table's data, which takes time to set up when they are many.
-    model: Option<Arc<dyn Model>>,
 }
 
 /// A functional with what is known of it in one table.
@@ -63,12 +61,10 @@ impl Session {
         tables: Vec<(String, TvbTable)>,
         draws: usize,
     ) -> Result<Session, (String, ModelError)> {
-        let open = |(name, table): (String, TvbTable)| {
-            let model = table.data().map(|data| table.manifest().model.build(data)).transpose();
-            match model {
-                Ok(model) => Ok(OpenTable { name, model: model.map(Into::into), table }),
-                Err(error) => Err((name, error)),
-            }
+        // The model takes time to set up when data are many; afterwards the table keeps it.
+        let open = |(name, table): (String, TvbTable)| match table.problem() {
+            Ok(_) => Ok(OpenTable { name, table }),
+            Err(error) => Err((name, error)),
         };
         let tables = tables.into_iter().map(open).collect::<Result<_, _>>()?;
         Ok(Session { tables, draws, known: Mutex::new(Vec::new()) })
@@ -128,7 +124,7 @@ impl Session {
         cancel: &AtomicBool,
     ) -> Result<Vec<Vec<Answer>>, Refusal> {
         let open = self.table(at)?;
-        let calibrator = Calibrator::with_shared_model(&open.table, open.model.clone(), self.draws);
+        let calibrator = Calibrator::new(&open.table, self.draws)?;
         let parts = known.functional.parts().iter().zip(&known.memory);
         let answers = parts
             .map(|(part, memory)| calibrator.answer_with(part, methods, &[level], memory, cancel))

@@ -1,9 +1,10 @@
 //! The processor: paths in parallel, each by itself from start to end.
 
-use super::{Backend, Job, Problem};
+use super::{Backend, Job, Sink, Work};
 use crate::fit::{PathFits, fit_path};
 use crate::resample::Design;
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All cores of this machine, or as many as the current rayon pool has.
@@ -15,33 +16,24 @@ impl Backend for Cpu {
         "cpu"
     }
 
-    fn run(
-        &self,
-        problem: &Problem<'_>,
-        jobs: &[Job],
-        cancel: &AtomicBool,
-        done: &(dyn Fn() + Sync),
-    ) -> Vec<Option<PathFits>> {
-        jobs.par_iter()
-            .with_max_len(1)
-            .map(|job| {
-                if cancel.load(Ordering::Relaxed) {
-                    return None;
-                }
-                let fits = run_job(problem, *job);
-                done();
-                Some(fits)
-            })
-            .collect()
+    fn run(&self, work: &Work<'_>, jobs: &[Job], cancel: &AtomicBool, sink: &Sink<'_>) {
+        let done = jobs.par_iter().with_max_len(1).try_for_each(|job| {
+            if cancel.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            sink(*job, run_job(work, *job))
+        });
+        // Whoever broke off knows why.
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) = done;
     }
 }
 
 /// One path, by the thread that asks.
-pub(crate) fn run_job(problem: &Problem<'_>, job: Job) -> PathFits {
+fn run_job(work: &Work<'_>, job: Job) -> PathFits {
     if job.design == Design::Full && job.replicate == 0 {
-        return problem.reference.fits.clone();
+        return work.reference.fits.clone();
     }
-    let n = problem.model.n_units();
+    let n = work.model.n_units();
     // Streams of random starts: one per design and replicate.
     let number = match job.design {
         Design::Full | Design::Split => {
@@ -50,12 +42,12 @@ pub(crate) fn run_job(problem: &Problem<'_>, job: Job) -> PathFits {
         Design::Subset => (1 << 40) + u64::from(job.replicate),
     };
     fit_path(
-        problem.model,
-        problem.omegas,
-        &|i| problem.resamples.weights(job.design, job.replicate, i, n),
-        problem.resamples.changes_with_omega(job.design),
+        work.model,
+        work.omegas,
+        &|i| work.resamples.weights(job.design, job.replicate, i, n),
+        work.resamples.changes_with_omega(job.design),
         number,
-        problem.reference,
-        problem.options,
+        work.reference,
+        work.options,
     )
 }

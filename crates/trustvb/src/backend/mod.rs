@@ -3,16 +3,15 @@
 mod cpu;
 
 pub use cpu::Cpu;
-#[cfg(feature = "parquet")]
-pub(crate) use cpu::run_job;
 
 use crate::fit::{PathFits, PathOptions, Reference};
 use crate::model::Model;
 use crate::resample::{Design, Resamples};
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 /// What all paths of a table have in common.
-pub struct Problem<'a> {
+pub struct Work<'a> {
     /// The model with its data.
     pub model: &'a dyn Model,
     /// The grid, from large to small.
@@ -34,22 +33,19 @@ pub struct Job {
     pub replicate: u32,
 }
 
+/// Takes the fits of a job when they are done; [`ControlFlow::Break`] ends the run.
+pub type Sink<'a> = dyn Fn(Job, PathFits) -> ControlFlow<()> + Sync + 'a;
+
 /// Computes paths.
 ///
 /// The unit of work is a whole path because fits along it feed each other, and because a path is
 /// what a table stores: a backend that holds many paths at once (a GPU) and one that walks them
-/// one by one return the same thing. Single fits or single sweeps would tie every backend to the
-/// driver's inner loop.
+/// one by one give the same thing. Single fits or single sweeps would tie every backend to the
+/// driver's inner loop. Paths go to a sink as they are done, so that who writes them to a disk does not
+/// decide how many are computed at once.
 pub trait Backend: Sync {
     /// Its name, for manifests and benchmarks.
     fn name(&self) -> &'static str;
-    /// The fits of every job, in the order of the jobs; `None` for those not reached before
-    /// `cancel` was set. `done` is called after each path.
-    fn run(
-        &self,
-        problem: &Problem<'_>,
-        jobs: &[Job],
-        cancel: &AtomicBool,
-        done: &(dyn Fn() + Sync),
-    ) -> Vec<Option<PathFits>>;
+    /// Gives the fits of every job to `sink`, in any order; those not begun before `cancel` was set are left out.
+    fn run(&self, work: &Work<'_>, jobs: &[Job], cancel: &AtomicBool, sink: &Sink<'_>);
 }

@@ -10,12 +10,15 @@ mod registry;
 mod spec;
 mod wish;
 
-pub use bmlr::{Bmlr, BmlrPrior, GroupStatistics, Noise, RegressionMixture, VariableSummary};
+pub use bmlr::{
+    Bmlr, BmlrPrior, BmlrSimulation, BmlrSimulationSettings, GroupStatistics, Noise, NoiseSize,
+    RegressionMixture, VariableSummary,
+};
 pub use data::{ModelData, VariableInWords};
-pub use gmm::{GaussianMixture, Gmm, GmmPrior, Update};
+pub use gmm::{GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, Update};
 pub use prior::PriorBase;
 pub(crate) use registry::quantities;
-pub use registry::{KINDS, ModelSpec};
+pub use registry::{KINDS, ModelSpec, Simulation, SimulationSettings};
 pub use spec::{Kind, Noun, PriorInWords, Spec};
 pub use wish::{PriorWish, Source, TakePieces, WishError, Wished, Wishes};
 

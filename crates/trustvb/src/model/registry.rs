@@ -1,12 +1,13 @@
 //! The models that there are: the one place that lists them.
 
 use super::Spec;
-use super::bmlr::{self, RegressionMixture};
-use super::gmm::{self, GaussianMixture};
+use super::bmlr::{self, BmlrSimulation, BmlrSimulationSettings, RegressionMixture};
+use super::gmm::{self, GaussianMixture, GmmSimulation, GmmSimulationSettings};
 use super::spec::Kind;
 use crate::functional::Quantity;
+use crate::study::{SettingsOf, SimulationOf};
 use serde::{Deserialize, Serialize};
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 /// Which model, with all its settings. What it can be asked is [`Spec`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,59 @@ impl From<GaussianMixture> for ModelSpec {
 impl From<RegressionMixture> for ModelSpec {
     fn from(spec: RegressionMixture) -> ModelSpec {
         ModelSpec::Bmlr(spec)
+    }
+}
+
+/// A simulation as it is written: of which model, and with what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "model", rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum SimulationSettings {
+    /// Rows of a mixture of Gaussians, or of t or skewed components.
+    Gmm(GmmSimulationSettings),
+    /// Groups of rows, each following one of several regressions.
+    Bmlr(BmlrSimulationSettings),
+}
+
+impl Deref for SimulationSettings {
+    type Target = dyn SettingsOf;
+
+    fn deref(&self) -> &(dyn SettingsOf + 'static) {
+        match self {
+            SimulationSettings::Gmm(settings) => settings,
+            SimulationSettings::Bmlr(settings) => settings,
+        }
+    }
+}
+
+impl DerefMut for SimulationSettings {
+    fn deref_mut(&mut self) -> &mut (dyn SettingsOf + 'static) {
+        match self {
+            SimulationSettings::Gmm(settings) => settings,
+            SimulationSettings::Bmlr(settings) => settings,
+        }
+    }
+}
+
+/// A simulation with every number in place, components by decreasing weight.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Simulation {
+    /// Rows of a mixture.
+    Gmm(GmmSimulation),
+    /// Groups of a mixture of regressions.
+    Bmlr(BmlrSimulation),
+}
+
+impl Deref for Simulation {
+    type Target = dyn SimulationOf;
+
+    fn deref(&self) -> &(dyn SimulationOf + 'static) {
+        match self {
+            Simulation::Gmm(simulation) => simulation,
+            Simulation::Bmlr(simulation) => simulation,
+        }
     }
 }
 

@@ -1,10 +1,7 @@
 //! The model that a study fits: its prior by name or with numbers of its own, and what else is set.
 
-use super::simulate::Simulation;
-use super::{StudyError, Truth};
-use crate::model::{
-    BmlrPrior, GaussianMixture, GmmPrior, ModelSpec, Noise, PriorBase, RegressionMixture, Update,
-};
+use super::StudyError;
+use crate::model::{PriorBase, Update};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -65,7 +62,7 @@ impl<'de> Deserialize<'de> for StudyPrior {
 
 impl StudyPrior {
     /// The prior of a model, whatever its fields are: they are those of its own file.
-    fn read<P: DeserializeOwned>(&self) -> Result<P, StudyError> {
+    pub(crate) fn read<P: DeserializeOwned>(&self) -> Result<P, StudyError> {
         let wrong = |what: String| StudyError::Setting { setting: "prior".to_owned(), what };
         let table = match self {
             StudyPrior::Given(table) => table.clone(),
@@ -78,47 +75,11 @@ impl StudyPrior {
     }
 }
 
-impl FitSettings {
-    pub(super) fn spec(
-        &self,
-        simulation: &Simulation,
-        truth: &Truth,
-    ) -> Result<ModelSpec, StudyError> {
-        let n_components = truth.pi.len();
-        let wrong =
-            |setting: &str, what: String| StudyError::Setting { setting: setting.to_owned(), what };
-        match simulation {
-            Simulation::Gmm(gmm) => {
-                if self.known_noise.is_some() {
-                    return Err(wrong("known_noise", "it is not a setting of gmm".to_owned()));
-                }
-                let prior: GmmPrior = self.prior.read()?;
-                prior.check(gmm.centres[0].len()).map_err(|what| wrong("prior", what))?;
-                let update = self.update.unwrap_or_default();
-                Ok(ModelSpec::Gmm(GaussianMixture { n_components, prior, update }))
-            }
-            Simulation::Bmlr(bmlr) => {
-                let names: Vec<String> =
-                    (1..=bmlr.coefficients[0].len()).map(|j| format!("x{j}")).collect();
-                let prior: BmlrPrior = self.prior.read()?;
-                prior.check().map_err(|what| wrong("prior", what))?;
-                if prior.lambda.is_some() {
-                    let what = "lambda is given here as known_noise, beside the prior".to_owned();
-                    return Err(wrong("prior", what));
-                }
-                let noise = self.known_noise.map_or(Noise::Estimate, Noise::Known);
-                noise.check().map_err(|what| wrong("known_noise", what))?;
-                let formula = format!("y ~ 0 + {} | group", names.join(" + "));
-                Ok(ModelSpec::Bmlr(RegressionMixture { n_components, prior, noise, formula }))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Study;
     use super::*;
+    use crate::model::ModelSpec;
 
     const SMALL: &str = r#"
 title = "small"

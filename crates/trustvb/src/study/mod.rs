@@ -36,11 +36,12 @@ mod results;
 #[cfg(feature = "parquet")]
 mod run;
 mod score;
-mod simulate;
+pub(crate) mod simulate;
 #[cfg(feature = "parquet")]
 mod summary;
-mod truth;
+pub(crate) mod truth;
 
+pub use crate::model::{Simulation, SimulationSettings};
 pub use change::Changes;
 pub use error::StudyError;
 pub use fitted::{FitSettings, StudyPrior};
@@ -63,10 +64,7 @@ pub use results::Results;
 #[cfg(feature = "parquet")]
 pub use run::{Progress, run, survey};
 pub use score::{interval_score, mean_and_sd, oracle, ratio_of_means, wilson};
-pub use simulate::{
-    BmlrSimulation, GmmSimulation, NoiseSize, SimulatedModel, Simulation, SimulationSettings,
-    calibration_seed,
-};
+pub use simulate::{SettingsOf, SimulationOf, calibration_seed};
 #[cfg(feature = "parquet")]
 pub use summary::{Summary, summarise};
 pub use truth::Truth;

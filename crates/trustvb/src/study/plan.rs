@@ -1,7 +1,7 @@
 //! What a study is: designs, methods, quantities and numbers, as a TOML file says them.
 
-use super::simulate::{GmmSimulation, Simulation, SimulationSettings};
 use super::{FitSettings, StudyError, StudyMethod, limits};
+use super::{Simulation, SimulationSettings};
 use crate::fit::{Fit, FitOptions, Start, Status, fit, match_components};
 use crate::functional::Functional;
 use crate::model::ModelSpec;
@@ -216,10 +216,7 @@ impl Study {
             let sizes = design.simulate.sizes().iter().zip(&names);
             let kept: Vec<usize> =
                 sizes.filter(|(_, name)| wanted(name)).map(|(size, _)| *size).collect();
-            match design.simulate.model {
-                super::SimulatedModel::Gmm => design.simulate.n = kept,
-                super::SimulatedModel::Bmlr => design.simulate.rows = kept,
-            }
+            design.simulate.set_sizes(kept);
         }
         self.designs.retain(|design| !design.simulate.sizes().is_empty());
     }
@@ -292,7 +289,7 @@ impl Study {
         for design in &self.designs {
             for (size, known) in design.simulate.sizes().iter().zip(design.cell_names()) {
                 if known == name {
-                    let simulation = design.simulate.with_size(*size).check()?;
+                    let simulation = design.simulate.with_one_size(*size)?;
                     let seed = simulation.seed(self.seed);
                     return Ok((simulation, seed));
                 }
@@ -303,9 +300,8 @@ impl Study {
 
     fn cell(&self, number: usize, size: usize, name: String) -> Result<Cell, StudyError> {
         let design = &self.designs[number];
-        let simulation = design.simulate.with_size(size).check()?;
-        let truth = simulation.truth();
-        let spec = design.fit.spec(&simulation, &truth)?;
+        let simulation = design.simulate.with_one_size(size)?;
+        let spec = simulation.fitted(&design.fit)?;
         let seed = simulation.seed(self.seed);
         // A few units show which blocks the posterior has.
         let sample = simulation.small().draw(seed, 0)?;
@@ -315,7 +311,7 @@ impl Study {
             .iter()
             .map(|text| Functional::parse(text, &layout))
             .collect::<Result<Vec<_>, _>>()?;
-        let truth = truth.posterior(&layout)?;
+        let truth = simulation.true_posterior(&layout)?;
         let aim = match design.target {
             Target::Truth => truth.clone(),
             Target::Limit => limit(&simulation, &spec, seed, &truth)?,
@@ -357,13 +353,12 @@ fn limit(
     seed: u64,
     truth: &Posterior,
 ) -> Result<Posterior, StudyError> {
-    let Simulation::Gmm(gmm) = simulation else {
-        let what = "\"limit\" is for gmm only; leave it out".to_owned();
-        return Err(StudyError::Setting { setting: "target".to_owned(), what });
-    };
     let best_of = |n: usize, starts: &[Start]| -> Result<Fit, StudyError> {
         // Data sets that no replication uses.
-        let many = Simulation::Gmm(GmmSimulation { n, ..gmm.clone() });
+        let many = simulation.with_units(n).ok_or_else(|| {
+            let what = format!("\"limit\" is not for {}; leave it out", simulation.model());
+            StudyError::Setting { setting: "target".to_owned(), what }
+        })?;
         let model = spec.build(&many.draw(seed, u64::MAX)?)?;
         let options = FitOptions::default();
         let fits =
@@ -389,10 +384,7 @@ impl Design {
 
     /// `n` or `rows`, whichever its sizes are.
     pub fn size_name(&self) -> &'static str {
-        match self.simulate.model {
-            super::SimulatedModel::Gmm => "n",
-            super::SimulatedModel::Bmlr => "rows",
-        }
+        self.simulate.size_name()
     }
 
     pub(super) fn cell_names(&self) -> Vec<String> {
@@ -415,8 +407,8 @@ impl Design {
             return wrong(self.size_name(), format!("{twice} is there twice"));
         }
         for size in self.simulate.sizes() {
-            let simulation = self.simulate.with_size(*size).check()?;
-            self.fit.spec(&simulation, &simulation.truth())?;
+            let simulation = self.simulate.with_one_size(*size)?;
+            simulation.fitted(&self.fit)?;
         }
         Ok(())
     }

@@ -3,24 +3,25 @@
 use super::record::{Outcome, Place, Record};
 use super::simulate::calibration_seed;
 use super::{Cell, Labels, Study, StudyMethod};
-use crate::backend::{Job, Problem, run_job};
+use crate::backend::{Backend, Cpu, Job, Work};
 use crate::calibrate::{Answer, Calibrator, compare_methods};
 use crate::fit::{
-    FitOptions, Matching, PathFits, PathOptions, Reference, ReplicateStart, Start, Stopping,
-    match_components,
+    FitOptions, Matching, PathOptions, Reference, ReplicateStart, Start, Stopping, match_components,
 };
 use crate::functional::Functional;
 use crate::model::{Degenerate, Model};
 use crate::resample::{Design, Resamples};
 use crate::table::{Manifest, OmegaGrid, Replicates, Settings, TvbTable};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Everything that the methods of one replication have in common.
 struct Shared<'a> {
     cell: &'a Cell,
-    model: &'a dyn Model,
+    model: Arc<dyn Model>,
     settings: Settings,
     cancel: &'a AtomicBool,
 }
@@ -57,13 +58,13 @@ pub(super) fn replicate(
     drop(data);
     let seed = calibration_seed(cell.seed, u64::from(number));
     let shared =
-        Shared { cell, model: model.as_ref(), settings: settings(study, cell, seed), cancel };
+        Shared { cell, model: Arc::from(model), settings: settings(study, cell, seed), cancel };
     let Ok(first) = shared.reference(&[1.0]) else { return failed(Outcome::FitFailed) };
     let order = match study.labels {
         Labels::Matched => match_components(&cell.truth, &first.posteriors[0]),
         Labels::Weight => (0..cell.layout.n_components).collect(),
     };
-    let first = first.permuted(shared.model, &order);
+    let first = first.permuted(shared.model.as_ref(), &order);
     let small =
         Costed { seconds: clock.elapsed().as_secs_f64(), ..shared.table(&first, &[1.0], 0, None)? };
 
@@ -77,7 +78,7 @@ pub(super) fn replicate(
         let clock = Instant::now();
         let omegas = OmegaGrid { points: study.grid, min: study.omega_min }.omegas();
         let Ok(path) = shared.reference(&omegas) else { return failed(Outcome::FitFailed) };
-        let path = path.permuted(shared.model, &order);
+        let path = path.permuted(shared.model.as_ref(), &order);
         grid = Some((omegas, path, clock.elapsed().as_secs_f64()));
     }
     // (design, fresh splits) on the whole grid, and bootstraps at ω = 1 only.
@@ -122,7 +123,8 @@ pub(super) fn replicate(
             };
             let behind = behind.unwrap_or(&small);
             let clock = Instant::now();
-            let mut calibrator = Calibrator::with_model(&behind.table, shared.model, study.draws);
+            let mut calibrator =
+                Calibrator::with_model(&behind.table, shared.model.clone(), study.draws);
             if method == StudyMethod::TvbFresh {
                 calibrator = calibrator.searching_whole_grid();
             }
@@ -217,7 +219,7 @@ fn settings(study: &Study, cell: &Cell, seed: u64) -> Settings {
 
 impl Shared<'_> {
     fn reference(&self, omegas: &[f64]) -> Result<Reference, Degenerate> {
-        Reference::new(self.model, omegas, &self.settings.start, &self.settings.path)
+        Reference::new(self.model.as_ref(), omegas, &self.settings.start, &self.settings.path)
     }
 
     /// The full-data path with `bootstraps` of a design; `None` when cancelled.
@@ -243,20 +245,22 @@ impl Shared<'_> {
             jobs.extend((1..=bootstraps).map(|replicate| Job { design, replicate }));
         }
         let resamples = Resamples::new(settings.seed, settings.fresh_splits, None);
-        let problem = Problem {
-            model: self.model,
+        let work = Work {
+            model: self.model.as_ref(),
             omegas,
             resamples: &resamples,
             reference,
             options: &self.settings.path,
         };
-        let mut paths: BTreeMap<Job, PathFits> = BTreeMap::new();
+        let paths = Mutex::new(BTreeMap::new());
         let fits = jobs.len() * omegas.len();
-        for job in jobs {
-            if self.cancel.load(Ordering::Relaxed) {
-                return None;
-            }
-            paths.insert(job, run_job(&problem, job));
+        Cpu.run(&work, &jobs, self.cancel, &|job, fits| {
+            paths.lock().unwrap_or_else(PoisonError::into_inner).insert(job, fits);
+            ControlFlow::Continue(())
+        });
+        let paths = paths.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if paths.len() < jobs.len() {
+            return None;
         }
         let n_units = self.model.n_units();
         let manifest = Manifest::without_data(settings, &self.cell.layout, n_units);

@@ -1,12 +1,15 @@
 //! Building a table: the full-data path first, then every replicate.
 
-use super::{Manifest, Settings, TvbTable};
-use crate::backend::{Backend, Job, Problem};
-use crate::fit::{PathOptions, Reference, Start};
+use super::{Blueprint, Manifest, PlanError, TvbTable};
+use crate::backend::{Backend, Job, Work};
+use crate::fit::{PathFits, Reference};
 use crate::memory::{self, TooLarge};
-use crate::model::{Degenerate, Model, ModelData};
-use crate::resample::{Design, Resamples};
-use std::sync::atomic::AtomicBool;
+use crate::model::Degenerate;
+use crate::resample::Design;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Why a table was not built.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -16,6 +19,9 @@ pub enum BuildError {
         "the full data cannot be fitted: {0}; try fewer components, another prior or other start values"
     )]
     FullData(#[from] Degenerate),
+    /// Wishes that do not go together.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// Interrupted.
     #[error("interrupted")]
     Cancelled,
@@ -73,42 +79,63 @@ pub(super) fn jobs(manifest: &Manifest) -> Vec<Job> {
         .collect()
 }
 
-/// The full-data path that replicates start from.
-pub(super) fn reference(
-    model: &dyn Model,
-    omegas: &[f64],
-    start: &Start,
-    path: &PathOptions,
-) -> Result<Reference, BuildError> {
-    Ok(Reference::new(model, omegas, start, path)?)
-}
-
-/// Builds a table in memory.
-pub fn build(
-    settings: Settings,
-    model: &dyn Model,
-    data: ModelData,
-    resamples: &Resamples,
+/// Runs jobs of a table batch by batch, each result into `sink`, until all are done, the watch is cancelled, or the
+/// sink fails.
+pub(super) fn run<E: From<BuildError> + Send>(
+    blueprint: &Blueprint,
+    manifest: &Manifest,
+    batches: &[Vec<Job>],
     backend: &dyn Backend,
     watch: &Watch<'_>,
-) -> Result<TvbTable, BuildError> {
-    let manifest = Manifest::new(settings, model.layout(), &data);
-    check_memory(&manifest, n_paths(&manifest), 0.0)?;
-    let reference = reference(model, &manifest.omegas, &manifest.start, &manifest.path)?;
-    let problem = Problem {
+    sink: impl Fn(Job, PathFits) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let model = blueprint.problem.model().as_ref();
+    let reference = Reference::new(model, &manifest.omegas, &manifest.start, &manifest.path)
+        .map_err(BuildError::from)?;
+    let work = Work {
         model,
         omegas: &manifest.omegas,
-        resamples,
+        resamples: &blueprint.resamples,
         reference: &reference,
         options: &manifest.path,
     };
+    for jobs in batches {
+        let (done, failed) = (AtomicUsize::new(0), Mutex::new(None));
+        backend.run(&work, jobs, watch.cancel, &|job, fits| match sink(job, fits) {
+            Ok(()) => {
+                done.fetch_add(1, Ordering::Relaxed);
+                (watch.done)();
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        });
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => return Err(error),
+            None if done.into_inner() < jobs.len() => return Err(BuildError::Cancelled.into()),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Builds a table in memory.
+pub(super) fn build(
+    blueprint: &Blueprint,
+    backend: &dyn Backend,
+    watch: &Watch<'_>,
+) -> Result<TvbTable, BuildError> {
+    let manifest = blueprint.manifest();
+    check_memory(&manifest, n_paths(&manifest), 0.0)?;
     let jobs = jobs(&manifest);
     (watch.begin)(jobs.len() as u64);
-    let fits = backend.run(&problem, &jobs, watch.cancel, watch.done);
-    let paths = jobs
-        .into_iter()
-        .zip(fits)
-        .map(|(job, fits)| fits.map(|fits| (job, fits)).ok_or(BuildError::Cancelled))
-        .collect::<Result<_, _>>()?;
-    Ok(TvbTable::new(manifest, paths, Some(data)))
+    let paths = Mutex::new(BTreeMap::new());
+    run(blueprint, &manifest, &[jobs], backend, watch, |job, fits| {
+        paths.lock().unwrap_or_else(PoisonError::into_inner).insert(job, fits);
+        Ok::<(), BuildError>(())
+    })?;
+    let paths = paths.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(TvbTable::of(&blueprint.problem, manifest, paths))
 }

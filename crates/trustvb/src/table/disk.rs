@@ -1,16 +1,17 @@
 //! A table in a folder or an object store: built, resumed, saved, opened and merged.
 
-use super::build::{bytes, check_memory, reference};
+use super::build::{bytes, check_memory, run};
 use super::parts::{self, Block};
-use super::{BuildError, Manifest, Settings, TvbTable, Watch};
-use crate::backend::{Backend, Job, Problem};
+use super::{Blueprint, BuildError, Manifest, TvbTable, Watch};
+use crate::backend::{Backend, Job};
 use crate::data::{DataError, Dataset, dataset_bytes, read_dataset_in};
+use crate::fit::PathFits;
 use crate::location::Location;
-use crate::model::{Model, ModelData, ModelError};
-use crate::resample::Resamples;
+use crate::model::{ModelData, ModelError};
 use crate::store::{self, PARTS, Store, StoreError, if_there};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 /// What is wrong with a table on disk.
 #[derive(Debug, thiserror::Error)]
@@ -67,60 +68,96 @@ impl Shard {
 /// The file of the data.
 pub(super) const DATA: &str = "data.parquet";
 
-/// Builds a table in `place`, or what is missing of it there; `shard` does only its share.
-///
-/// Refuses a place that holds a table with other settings.
-#[allow(clippy::too_many_arguments)]
-pub fn build_on_disk(
-    place: &Location,
-    settings: Settings,
-    model: &dyn Model,
-    data: &ModelData,
-    with_data: bool,
-    resamples: &Resamples,
-    backend: &dyn Backend,
-    shard: Shard,
-    watch: &Watch<'_>,
-) -> Result<(), TableError> {
-    if shard.number < 1 || shard.number > shard.of {
-        return Err(TableError::Shard(shard.number, shard.of));
+/// Parts for each thread that are computed before any of them need be whole: more would be more memory, fewer would
+/// leave threads idle at the end of each batch.
+const PARTS_PER_THREAD: usize = 4;
+
+/// Keeping tables in a place: a folder, or a prefix in an object store.
+impl Blueprint {
+    /// Builds the table in `place`, or what is missing of it there; `shard` does only its share.
+    ///
+    /// Refuses a place that holds a table with other settings.
+    pub fn build_in(
+        &self,
+        place: &Location,
+        with_data: bool,
+        shard: Shard,
+        backend: &dyn Backend,
+        watch: &Watch<'_>,
+    ) -> Result<(), TableError> {
+        if shard.number < 1 || shard.number > shard.of {
+            return Err(TableError::Shard(shard.number, shard.of));
+        }
+        let kept = self.prepare(place, with_data)?;
+        let manifest = &kept.manifest;
+        let missing: Vec<Block> = Block::all(manifest)
+            .into_par_iter()
+            .enumerate()
+            .filter(|(i, _)| shard.makes(*i))
+            .map(|(_, block)| block)
+            .filter(|block| parts::read(&kept, *block).is_err())
+            .collect();
+        let paths: usize = missing.iter().map(|block| block.jobs(manifest).len()).sum();
+        (watch.begin)(paths as u64);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let batch = rayon::current_num_threads() * PARTS_PER_THREAD;
+        // The parts of a batch, each as fits and as columns; the full-data path is held twice.
+        let at_once = batch.min(missing.len()) * manifest.block as usize;
+        check_memory(manifest, 2 * (at_once + 1), 0.0).map_err(BuildError::from)?;
+        let of_batch = |blocks: &[Block]| blocks.iter().flat_map(|b| b.jobs(manifest)).collect();
+        let batches: Vec<Vec<Job>> = missing.chunks(batch).map(of_batch).collect();
+        let gathered = Gathered::default();
+        run(self, manifest, &batches, backend, watch, |job, fits| {
+            match gathered.add(manifest, job, fits) {
+                Some((block, paths)) => Ok::<(), TableError>(parts::write(&kept, block, &paths)?),
+                None => Ok(()),
+            }
+        })
     }
-    let manifest = Manifest::new(settings, model.layout(), data);
-    let kept = prepare(place, manifest, with_data.then_some(data))?;
-    let manifest = &kept.manifest;
-    let missing: Vec<Block> = Block::all(manifest)
-        .into_par_iter()
-        .enumerate()
-        .filter(|(i, _)| shard.makes(*i))
-        .map(|(_, block)| block)
-        .filter(|block| parts::read(&kept, *block).is_err())
-        .collect();
-    let paths: usize = missing.iter().map(|block| block.jobs(manifest).len()).sum();
-    (watch.begin)(paths as u64);
-    if missing.is_empty() {
-        return Ok(());
+
+    /// Makes the place of the table, or checks that it is its own, before any fit.
+    pub fn claim(&self, place: &Location, with_data: bool) -> Result<(), TableError> {
+        self.prepare(place, with_data).map(|_| ())
     }
-    // Every thread holds a part, as fits and as columns; the full-data path is held twice.
-    let at_once = rayon::current_num_threads().min(missing.len()) * manifest.block as usize;
-    check_memory(manifest, 2 * (at_once + 1), 0.0).map_err(BuildError::from)?;
-    let reference = reference(model, &manifest.omegas, &manifest.start, &manifest.path)?;
-    let problem = Problem {
-        model,
-        omegas: &manifest.omegas,
-        resamples,
-        reference: &reference,
-        options: &manifest.path,
-    };
-    missing.par_iter().with_max_len(1).try_for_each(|block| {
-        let jobs = block.jobs(manifest);
-        let fits = backend.run(&problem, &jobs, watch.cancel, watch.done);
-        let paths = jobs
-            .into_iter()
-            .zip(fits)
-            .map(|(job, fits)| fits.map(|fits| (job, fits)).ok_or(BuildError::Cancelled))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(parts::write(&kept, *block, &paths)?)
-    })
+
+    /// As [`claim`](Self::claim), and says of each part whether it is there, in the order in which shards take them:
+    /// shard `i/n` takes parts `i`, `i + n`, ….
+    pub fn survey(&self, place: &Location, with_data: bool) -> Result<Vec<bool>, TableError> {
+        let kept = self.prepare(place, with_data)?;
+        let there = |block: Block| parts::read(&kept, block).is_ok();
+        Ok(Block::all(&kept.manifest).into_par_iter().map(there).collect())
+    }
+
+    fn prepare(&self, place: &Location, with_data: bool) -> Result<Kept, TableError> {
+        prepare(place, self.manifest(), with_data.then(|| self.problem.data().as_ref()))
+    }
+}
+
+/// Paths of parts that are not whole yet.
+#[derive(Default)]
+struct Gathered(Mutex<BTreeMap<Block, Vec<(Job, PathFits)>>>);
+
+impl Gathered {
+    /// Takes a path, and gives back the paths of its part, in order, when they are all there.
+    fn add(
+        &self,
+        manifest: &Manifest,
+        job: Job,
+        fits: PathFits,
+    ) -> Option<(Block, Vec<(Job, PathFits)>)> {
+        let block = Block::of(manifest, job);
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let paths = held.entry(block).or_default();
+        paths.push((job, fits));
+        if paths.len() < block.jobs(manifest).len() {
+            return None;
+        }
+        let mut paths = held.remove(&block)?;
+        paths.sort_unstable_by_key(|(job, _)| *job);
+        Some((block, paths))
+    }
 }
 
 /// Claims the place of a table, and writes the data unless they are there.
@@ -139,33 +176,6 @@ fn prepare(
         kept.write(DATA, dataset_bytes(&dataset))?;
     }
     Ok(kept)
-}
-
-/// Makes the folder of a table with these settings, or checks that it is one, before any fit.
-pub fn claim(
-    place: &Location,
-    settings: &Settings,
-    model: &dyn Model,
-    data: &ModelData,
-    with_data: bool,
-) -> Result<(), TableError> {
-    let manifest = Manifest::new(settings.clone(), model.layout(), data);
-    prepare(place, manifest, with_data.then_some(data)).map(|_| ())
-}
-
-/// Makes the place of a table with these settings, or checks that it is one, and says of each part whether
-/// it is there, in the order in which shards take them: shard `i/n` takes parts `i`, `i + n`, ….
-pub fn survey(
-    place: &Location,
-    settings: Settings,
-    model: &dyn Model,
-    data: &ModelData,
-    with_data: bool,
-) -> Result<Vec<bool>, TableError> {
-    let manifest = Manifest::new(settings, model.layout(), data);
-    let kept = prepare(place, manifest, with_data.then_some(data))?;
-    let there = |block: Block| parts::read(&kept, block).is_ok();
-    Ok(Block::all(&kept.manifest).into_par_iter().map(there).collect())
 }
 
 /// Writes a table that is in memory. A part whose paths it does not all have is left out, to be built

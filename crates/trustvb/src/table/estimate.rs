@@ -2,11 +2,12 @@
 
 use super::build::jobs;
 use super::parts::Block;
-use super::{BuildError, Manifest, Settings};
-use crate::backend::{Job, Problem, run_job};
+use super::{Blueprint, BuildError};
+use crate::backend::{Backend, Cpu, Job, Work};
 use crate::fit::Reference;
-use crate::model::{Model, ModelData};
-use crate::resample::{Design, Resamples};
+use crate::resample::Design;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// The cost of a table. Times are those of one core of this machine.
@@ -45,16 +46,17 @@ impl Estimate {
     }
 }
 
-/// Estimates the cost of a table by fitting the beginning of the full-data path and of one bootstrap's, as far
-/// down the grid as `budget` allows.
-pub fn estimate(
-    settings: Settings,
-    model: &dyn Model,
-    data: &ModelData,
-    resamples: &Resamples,
-    budget: Duration,
-) -> Result<Estimate, BuildError> {
-    let manifest = Manifest::new(settings, model.layout(), data);
+impl Blueprint {
+    /// Estimates the cost of the table by fitting the beginning of the full-data path and of one bootstrap's, as far
+    /// down the grid as `budget` allows.
+    pub fn estimate(&self, budget: Duration) -> Result<Estimate, BuildError> {
+        estimate(self, budget)
+    }
+}
+
+fn estimate(blueprint: &Blueprint, budget: Duration) -> Result<Estimate, BuildError> {
+    let (manifest, model) = (blueprint.manifest(), blueprint.problem.model().as_ref());
+    let (data, resamples) = (blueprint.problem.data(), &blueprint.resamples);
     let jobs = jobs(&manifest);
     let points = manifest.omegas.len();
     let bootstrap = [Design::Full, Design::Split]
@@ -71,9 +73,10 @@ pub fn estimate(
         let reference = Reference::new(model, omegas, &manifest.start, &manifest.path)?;
         let full = clock.elapsed().as_secs_f64();
         let options = &manifest.path;
-        let problem = Problem { model, omegas, resamples, reference: &reference, options };
+        let work = Work { model, omegas, resamples, reference: &reference, options };
         let clock = Instant::now();
-        bootstrap.map(|job| run_job(&problem, job));
+        let never = AtomicBool::new(false);
+        Cpu.run(&work, bootstrap.as_slice(), &never, &|_, _| ControlFlow::Continue(()));
         let path = clock.elapsed().as_secs_f64();
         if tried >= points || began.elapsed() * 5 > budget {
             let starts = first.unwrap_or((full, path));

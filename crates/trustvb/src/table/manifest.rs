@@ -4,6 +4,7 @@ use crate::fit::{PathOptions, Start};
 use crate::hash::hex;
 use crate::model::{ModelData, ModelSpec};
 use crate::posterior::Layout;
+use crate::problem::Problem;
 use crate::resample::{Design, Subsets};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -46,8 +47,9 @@ pub struct Replicates {
     pub split: u32,
 }
 
-/// What a user chooses.
+/// What a user chooses, checked: it comes from a [`Plan`](super::Plan).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Settings {
     /// The model.
     pub model: ModelSpec,
@@ -137,18 +139,18 @@ impl Manifest {
     /// The version of what is written.
     pub(super) const SCHEMA: u32 = SCHEMA;
 
-    /// The manifest of a table with these settings, for these data.
-    pub fn new(settings: Settings, layout: &Layout, data: &ModelData) -> Manifest {
-        let statistics = data.is_statistics();
+    /// The manifest of a table of a problem with these settings.
+    pub fn new(settings: Settings, problem: &Problem) -> Manifest {
+        let data = problem.data();
         Manifest {
             schema: SCHEMA,
             library: env!("CARGO_PKG_VERSION").to_owned(),
             settings,
-            layout: layout.clone(),
+            layout: problem.model().layout().as_ref().clone(),
             columns: data.variables(),
-            statistics,
+            statistics: data.is_statistics(),
             n_units: data.n_units(),
-            data_hash: hash_data(data),
+            data_hash: problem.data_hash().to_owned(),
             block: BLOCK,
         }
     }
@@ -187,7 +189,7 @@ pub(super) fn upgrade(value: &mut serde_json::Value) {
 const BLOCK: u32 = 20;
 
 /// SHA-256 of the names and the bits of all values.
-pub(super) fn hash_data(data: &ModelData) -> String {
+pub(crate) fn hash_data(data: &ModelData) -> String {
     let mut hash = Sha256::new();
     for (name, column) in data.column_names().iter().zip(data.columns()) {
         hash.update((name.len() as u64).to_le_bytes());

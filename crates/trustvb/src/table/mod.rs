@@ -1,7 +1,7 @@
 //! The TVB table: fits over a grid of ω and many resamples, built once and asked any question.
 //!
 //! [`Settings`] are what a user chooses; with the data's names and hash they become a [`Manifest`],
-//! which decides every number of the table. [`build()`] makes a [`TvbTable`] in memory. On disk (feature
+//! which decides every number of the table. A [`TableRequest`] makes a [`TvbTable`] in memory. On disk (feature
 //! `parquet`) a table is a folder that can be resumed, built in shards and merged; `docs/TABLES.md` in
 //! the repository describes its files.
 
@@ -18,32 +18,36 @@ mod manifest;
 #[cfg(feature = "parquet")]
 mod parts;
 mod plan;
+mod request;
 #[cfg(feature = "parquet")]
 mod sealed;
 
 #[cfg(feature = "parquet")]
 pub use crate::store::StoreError;
-pub use build::{BuildError, Watch, build};
+pub use build::{BuildError, Watch};
 #[cfg(feature = "parquet")]
 pub use diff::{TableDiff, diff};
 #[cfg(feature = "parquet")]
-pub use disk::{Shard, TableError, build_on_disk, claim, merge, open, save, survey};
+pub use disk::{Shard, TableError, merge, open, save};
 #[cfg(feature = "parquet")]
-pub use estimate::{Estimate, estimate};
+pub use estimate::Estimate;
 #[cfg(feature = "parquet")]
 pub use info::{TableCheck, TableInfo, check, info};
-#[cfg(feature = "parquet")]
-use manifest::hash_data;
+pub(crate) use manifest::hash_data;
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
 pub use plan::{MAX_BOOTSTRAPS, MAX_GRID, Plan, PlanError, STARTS, TABLE_TOLERANCE};
+pub use request::{Blueprint, TableRequest};
 
 use crate::backend::Job;
+use crate::calibrate::Ask;
 use crate::fit::{PathFits, StatusCode};
-use crate::model::ModelData;
+use crate::functional::FunctionalError;
+use crate::model::{ModelData, ModelError};
 use crate::posterior::{Layout, Posterior};
+use crate::problem::Problem;
 use crate::resample::Design;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A table in memory.
 #[derive(Clone, Debug)]
@@ -51,18 +55,60 @@ pub struct TvbTable {
     manifest: Manifest,
     layout: Arc<Layout>,
     paths: BTreeMap<Job, PathFits>,
-    data: Option<ModelData>,
+    behind: Behind,
+}
+
+/// What a table was built from.
+#[derive(Clone, Debug)]
+enum Behind {
+    /// The problem itself.
+    Problem(Problem),
+    /// Data that were kept with it, and the problem once somebody needs it.
+    Data(Arc<ModelData>, Arc<OnceLock<Problem>>),
+    /// Nothing that is still there.
+    Nothing,
 }
 
 impl TvbTable {
-    /// A table of given paths.
-    pub fn new(
+    /// A table of given paths, with the data that were kept.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn new(
         manifest: Manifest,
         paths: BTreeMap<Job, PathFits>,
         data: Option<ModelData>,
     ) -> TvbTable {
+        let behind = match data {
+            Some(data) => Behind::Data(Arc::new(data), Arc::default()),
+            None => Behind::Nothing,
+        };
         let layout = Arc::new(manifest.layout.clone());
-        TvbTable { manifest, layout, paths, data }
+        TvbTable { manifest, layout, paths, behind }
+    }
+
+    /// A table of a problem.
+    fn of(problem: &Problem, manifest: Manifest, paths: BTreeMap<Job, PathFits>) -> TvbTable {
+        let layout = problem.model().layout().clone();
+        TvbTable { manifest, layout, paths, behind: Behind::Problem(problem.clone()) }
+    }
+
+    /// The problem that it was built for, unless the data were left out.
+    pub fn problem(&self) -> Result<Option<Problem>, ModelError> {
+        match &self.behind {
+            Behind::Problem(problem) => Ok(Some(problem.clone())),
+            Behind::Nothing => Ok(None),
+            Behind::Data(data, known) => {
+                if let Some(problem) = known.get() {
+                    return Ok(Some(problem.clone()));
+                }
+                let problem = Problem::new(self.manifest.model.clone(), ModelData::clone(data))?;
+                Ok(Some(known.get_or_init(|| problem).clone()))
+            }
+        }
+    }
+
+    /// A question about it, such as `pi[1]` or `mu[1,waiting] - mu[2,waiting]`.
+    pub fn ask(&self, functional: &str) -> Result<Ask<'_>, FunctionalError> {
+        Ask::new(self, functional)
     }
 
     /// What it was made with.
@@ -82,7 +128,11 @@ impl TvbTable {
 
     /// The data behind it, unless they were left out.
     pub fn data(&self) -> Option<&ModelData> {
-        self.data.as_ref()
+        match &self.behind {
+            Behind::Problem(problem) => Some(problem.data()),
+            Behind::Data(data, _) => Some(data),
+            Behind::Nothing => None,
+        }
     }
 
     /// The grid, from large to small.

@@ -12,7 +12,7 @@ use crate::store::{PARTS, StoreError};
 const FIXED: [&str; 5] = ["replicate", "omega", "status", "sweeps", "bound"];
 
 /// A block of consecutive replicates of one design.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Block {
     pub(super) design: Design,
     pub(super) number: u32,
@@ -30,6 +30,11 @@ impl Block {
             blocks.map(move |number| Block { design, number })
         };
         [Design::Full, Design::Split, Design::Subset].into_iter().flat_map(of).collect()
+    }
+
+    /// The block of a job.
+    pub(super) fn of(manifest: &Manifest, job: Job) -> Block {
+        Block { design: job.design, number: job.replicate / manifest.block }
     }
 
     pub(super) fn jobs(&self, manifest: &Manifest) -> Vec<Job> {

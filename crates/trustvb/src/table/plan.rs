@@ -1,6 +1,7 @@
 //! What a user may say about a table, with the usual value for all that is left unsaid.
 
 use super::{OmegaGrid, Replicates, Settings};
+use crate::calibrate::Method;
 use crate::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
 use crate::model::ModelSpec;
 use crate::resample::{Design, GivenResamples, Resamples, Subsets};
@@ -75,6 +76,19 @@ impl Plan {
                 ..FitOptions::default()
             },
         }
+    }
+
+    /// The usual table for these methods.
+    pub fn for_methods(seed: u64, methods: &[Method]) -> Plan {
+        let mut plan = Plan::new(seed, Vec::new());
+        plan.serve(methods);
+        plan
+    }
+
+    /// Asks for what these methods need, and for no more.
+    pub fn serve(&mut self, methods: &[Method]) {
+        self.designs = methods.iter().filter_map(|method| method.design()).collect();
+        self.needs_grid = methods.iter().any(|method| method.needs_grid());
     }
 
     /// The settings of a table for `model`, and its resamples.

@@ -3,13 +3,14 @@
 use trustvb::backend::Cpu;
 use trustvb::calibrate::{Answer, Calibrator, Method};
 use trustvb::data::Dataset;
-use trustvb::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
+use trustvb::fit::Start;
 use trustvb::functional::Functional;
 use trustvb::model::{
     BmlrPrior, GaussianMixture, GmmPrior, ModelData, ModelSpec, Noise, RegressionMixture,
 };
-use trustvb::resample::{GivenResamples, Resamples, Subsets};
-use trustvb::table::{OmegaGrid, Replicates, Settings, TvbTable, Watch, build};
+use trustvb::problem::Problem;
+use trustvb::resample::{Design, GivenResamples, Resamples, Subsets};
+use trustvb::table::{Blueprint, OmegaGrid, Plan, Replicates, Settings, TvbTable, Watch};
 
 /// Draws behind a law without an exact form.
 pub(crate) const DRAWS: usize = 400;
@@ -41,26 +42,12 @@ impl Case {
     }
 
     fn new(model: ModelSpec, data: ModelData) -> Case {
-        let path = PathOptions {
-            fit: FitOptions { stopping: Stopping::Relative(1e-8), ..FitOptions::default() },
-            matching: Matching::Assignment,
-            start: ReplicateStart::Warm,
-            seed: 1,
-        };
-        let settings = Settings {
-            model,
-            omegas: Vec::new(),
-            omega_min: f64::NAN,
-            replicates: Replicates::default(),
-            bootstraps: 500,
-            fresh_splits: false,
-            subsets: None,
-            resamples: None,
-            seed: 1,
+        let plan = Plan {
             start: Start::KMeans { restarts: 5, seed: 1 },
-            path,
-            published_intervals: false,
+            ..Plan::new(1, vec![Design::Full, Design::Split])
         };
+        let (mut settings, _) = plan.settings(model).unwrap();
+        settings.replicates = Replicates::default();
         Case { settings, data, given: None }.grid(40, 0.01)
     }
 
@@ -98,9 +85,12 @@ impl Case {
     }
 
     pub(crate) fn build_watched(&self, watch: &Watch<'_>) -> TvbTable {
-        let model = self.settings.model.build(&self.data).unwrap();
-        let (settings, data) = (self.settings.clone(), self.data.clone());
-        build(settings, model.as_ref(), data, &self.resamples(), &Cpu, watch).unwrap()
+        self.blueprint().build(&Cpu, watch).unwrap()
+    }
+
+    pub(crate) fn blueprint(&self) -> Blueprint {
+        let problem = Problem::new(self.settings.model.clone(), self.data.clone()).unwrap();
+        Blueprint { problem, settings: self.settings.clone(), resamples: self.resamples() }
     }
 }
 

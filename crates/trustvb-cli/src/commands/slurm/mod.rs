@@ -70,10 +70,8 @@ fn run_table(args: &SlurmTableArgs) -> Result<(), Failure> {
     let Words { positional, options } =
         given(&WantedTableArgs::augment_args(Command::new("table")), &matches)?;
     let again = given(&SlurmTableArgs::augment_args(Command::new("table")), &matches)?;
-    let table::Wanted { problem, settings, .. } = table::wanted(&wanted.content, false)?;
-    let (model, data) = (problem.model.as_ref(), &problem.data);
     let place = input::place(folder)?;
-    trustvb::table::claim(&place, &settings, model, data, !wanted.without_data)?;
+    table::wanted(&wanted.content, false)?.claim(&place, !wanted.without_data)?;
     let info = trustvb::table::info(&place)?;
     let name = operand(&plain(folder.as_os_str())?);
     arrange(

@@ -8,16 +8,12 @@ use crate::args::{
     BuildArgs, Format, InfoArgs, MergeArgs, TableArgs, TableCommand, TableContentArgs,
 };
 use crate::failure::Failure;
-use crate::input::Problem;
 use crate::output::{check as check_output, json_text, significant, table, write};
 use crate::say::say;
 use crate::{input, progress};
 use serde_json::json;
 use trustvb::backend::Cpu;
-use trustvb::resample::Resamples;
-use trustvb::table::{
-    BuildError, Settings, Shard, TableError, TableInfo, Watch, build_on_disk, info, merge,
-};
+use trustvb::table::{Blueprint, BuildError, Shard, TableError, TableInfo, Watch, info, merge};
 
 pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
     match &args.command {
@@ -30,26 +26,17 @@ pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
     }
 }
 
-/// What a table is made of.
-pub(crate) struct Wanted {
-    pub(crate) problem: Problem,
-    pub(crate) settings: Settings,
-    pub(crate) resamples: Resamples,
-}
-
 /// Reads and checks everything that a table needs.
-pub(crate) fn wanted(args: &TableContentArgs, quiet: bool) -> Result<Wanted, Failure> {
-    let problem = input::problem(args.data.as_deref(), &args.model, args.grid.published, quiet)?;
+pub(crate) fn wanted(args: &TableContentArgs, quiet: bool) -> Result<Blueprint, Failure> {
+    let given = input::problem(args.data.as_deref(), &args.model, args.grid.published, quiet)?;
     let methods = input::methods(&args.method, input::usual_methods(&args.grid))?;
     let built_in = args.data.is_none();
-    let (settings, resamples) =
-        input::settings(&args.grid, &args.iteration, &problem, &methods, built_in)?;
-    Ok(Wanted { problem, settings, resamples })
+    input::blueprint(&args.grid, &args.iteration, &given.problem, &methods, built_in)
 }
 
 fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     let shard = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
-    let Wanted { problem, settings, resamples } = wanted(&args.wanted.content, args.quiet)?;
+    let blueprint = wanted(&args.wanted.content, args.quiet)?;
     let place = input::place(&args.wanted.output)?;
     progress::keeps(format!("what is done is in {place}, and the same command goes on from there"));
     let bar = progress::bar("fitting resamples", args.quiet);
@@ -58,17 +45,7 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
         begin: &|paths| bar.set_length(paths),
         done: &|| bar.inc(1),
     };
-    let built = build_on_disk(
-        &place,
-        settings,
-        problem.model.as_ref(),
-        &problem.data,
-        !args.wanted.without_data,
-        &resamples,
-        &Cpu,
-        shard,
-        &watch,
-    );
+    let built = blueprint.build_in(&place, !args.wanted.without_data, shard, &Cpu, &watch);
     bar.finish_and_clear();
     match built {
         Err(TableError::Build(BuildError::Cancelled)) => Err(Failure::Interrupted),

@@ -7,7 +7,7 @@ use crate::output::{check, json_text, significant, write};
 use crate::progress;
 use serde_json::json;
 use std::time::Duration;
-use trustvb::table::{Estimate, estimate};
+use trustvb::table::Estimate;
 
 /// How long the trial may take, about.
 const TRIAL: Duration = Duration::from_secs(2);
@@ -16,8 +16,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     check(&args.output)?;
     let wanted = wanted(&args.content, args.output.quiet)?;
     let bar = progress::spinner("trying a few fits", args.output.quiet);
-    let (model, data) = (wanted.problem.model.as_ref(), &wanted.problem.data);
-    let found = estimate(wanted.settings, model, data, &wanted.resamples, TRIAL);
+    let found = wanted.estimate(TRIAL);
     bar.finish_and_clear();
     let cost = found?;
     let cpus = args.cpus.unwrap_or_else(rayon::current_num_threads);

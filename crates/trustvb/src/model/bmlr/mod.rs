@@ -27,11 +27,13 @@ mod gather;
 mod groups;
 mod kernel;
 mod prior;
+mod simulate;
 mod spec;
 mod statistics;
 mod update;
 
 pub use prior::{BmlrPrior, Noise};
+pub use simulate::{BmlrSimulation, BmlrSimulationSettings, NoiseSize};
 pub(super) use spec::KIND;
 pub use spec::RegressionMixture;
 use statistics::IS_STATISTICS;

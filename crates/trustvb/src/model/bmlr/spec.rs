@@ -1,13 +1,14 @@
 //! A mixture of linear regressions as its settings, and what it says of itself.
 
 use super::{Bmlr, BmlrPrior, GroupStatistics, IS_STATISTICS, Noise};
-use crate::data::{DataError, Dataset, Formula, Grouped, ReadOptions};
+use crate::data::{DataError, Dataset, Formula, Frame, Grouped, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::data::GROUP;
 use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{Source, WishError, Wished, Wishes, refuse};
 use crate::model::{Model, ModelData, ModelError, PriorBase, Spec, WEIGHT};
 use crate::posterior::{Block, Family, Layout};
+use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 /// A mixture of linear regressions, as its settings.
@@ -38,6 +39,12 @@ impl RegressionMixture {
     /// With this knowledge of the noise.
     pub fn noise(self, noise: Noise) -> RegressionMixture {
         RegressionMixture { noise, ..self }
+    }
+
+    /// Bound to what its formula makes of this frame.
+    pub fn bind(self, frame: &Frame) -> Result<Problem, ModelError> {
+        let data = Formula::parse(&self.formula)?.apply(frame)?;
+        Problem::new(self, data)
     }
 }
 

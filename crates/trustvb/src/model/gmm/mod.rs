@@ -4,10 +4,12 @@ mod kernel;
 mod pooling;
 mod prior;
 mod rows;
+mod simulate;
 mod spec;
 mod update;
 
 pub use prior::GmmPrior;
+pub use simulate::{GmmSimulation, GmmSimulationSettings};
 pub use spec::GaussianMixture;
 pub(super) use spec::KIND;
 pub use update::Update;

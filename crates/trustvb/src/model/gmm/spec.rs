@@ -7,6 +7,7 @@ use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{Source, WishError, Wished, Wishes, refuse};
 use crate::model::{Model, ModelData, ModelError, PriorBase, Spec, WEIGHT};
 use crate::posterior::{Block, Family, Layout};
+use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 /// A mixture of Gaussians with full covariances, as its settings.
@@ -36,10 +37,15 @@ impl GaussianMixture {
     pub fn update(self, update: Update) -> GaussianMixture {
         GaussianMixture { update, ..self }
     }
+
+    /// Bound to all columns of these rows.
+    pub fn bind(self, data: Dataset) -> Result<Problem, ModelError> {
+        Problem::new(self, data)
+    }
 }
 
 /// The block of means and precisions.
-const BLOCK: &str = "mu_lambda";
+pub(super) const BLOCK: &str = "mu_lambda";
 
 const fn quantity(
     name: &'static str,

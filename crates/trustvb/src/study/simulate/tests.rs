@@ -2,15 +2,17 @@
 
 use super::*;
 use crate::data::{Dataset, Grouped};
+use crate::model::{BmlrSimulationSettings, GmmSimulationSettings, SimulationSettings};
+use serde_json::json;
 
-fn rows(settings: &SimulationSettings, seed: u64) -> Dataset {
+fn rows(settings: &GmmSimulationSettings, seed: u64) -> Dataset {
     match settings.check().unwrap().draw(seed, 1).unwrap() {
         ModelData::Rows(data) => data,
         _ => panic!("not rows"),
     }
 }
 
-fn groups(settings: &SimulationSettings, seed: u64) -> Grouped {
+fn groups(settings: &BmlrSimulationSettings, seed: u64) -> Grouped {
     match settings.check().unwrap().draw(seed, 1).unwrap() {
         ModelData::Groups(data) => data,
         _ => panic!("not groups"),
@@ -21,13 +23,12 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
     values.clone().sum::<f64>() / values.count() as f64
 }
 
-fn gmm(n: usize) -> SimulationSettings {
-    SimulationSettings { model: SimulatedModel::Gmm, n: vec![n], ..Default::default() }
+fn gmm(n: usize) -> GmmSimulationSettings {
+    GmmSimulationSettings { n: vec![n], ..Default::default() }
 }
 
-fn bmlr() -> SimulationSettings {
-    SimulationSettings {
-        model: SimulatedModel::Bmlr,
+fn bmlr() -> BmlrSimulationSettings {
+    BmlrSimulationSettings {
         groups: Some(50),
         rows: vec![40],
         coefficients: Some(vec![vec![3.0, -1.0], vec![-2.0, 4.0]]),
@@ -40,7 +41,7 @@ fn bmlr() -> SimulationSettings {
 fn a_mixture_has_its_moments() {
     let n = 100_000;
     let covariance = vec![vec![2.0, 0.8], vec![0.8, 1.0]];
-    let settings = SimulationSettings {
+    let settings = GmmSimulationSettings {
         weights: Some(vec![1.0, 3.0]),
         centres: Some(vec![vec![-20.0, 5.0], vec![20.0, 1.0]]),
         covariances: Some(vec![covariance.clone(), vec![vec![1.0, 0.0], vec![0.0, 4.0]]]),
@@ -49,8 +50,8 @@ fn a_mixture_has_its_moments() {
     let truth = settings.check().unwrap().truth();
     // The heaviest comes first.
     assert_eq!(truth.pi, [0.75, 0.25]);
-    assert_eq!(truth.mu, Some(vec![vec![20.0, 1.0], vec![-20.0, 5.0]]));
-    assert_eq!(truth.sigma.as_ref().unwrap()[1], covariance);
+    assert_eq!(truth.quantities["mu"], json!([[20.0, 1.0], [-20.0, 5.0]]));
+    assert_eq!(truth.quantities["sigma"][1], json!(covariance));
     let data = rows(&settings, 3);
     let light: Vec<usize> = (0..n).filter(|&i| data.column(0)[i] < 0.0).collect();
     let share = light.len() as f64 / n as f64;
@@ -71,7 +72,7 @@ fn a_mixture_has_its_moments() {
 #[test]
 fn t_components_have_the_covariance_and_heavier_tails() {
     let n = 200_000;
-    let settings = SimulationSettings {
+    let settings = GmmSimulationSettings {
         components: Some(1),
         columns: Some(1),
         covariances: Some(vec![vec![vec![4.0]]]),
@@ -91,7 +92,7 @@ fn skewed_components_have_the_covariance_and_their_skewness() {
     let n = 200_000;
     let covariance = vec![vec![4.0, 1.2], vec![1.2, 1.0]];
     for skew in [1.0, -2.0] {
-        let settings = SimulationSettings {
+        let settings = GmmSimulationSettings {
             components: Some(1),
             centres: Some(vec![vec![3.0, -1.0]]),
             covariances: Some(vec![covariance.clone()]),
@@ -99,10 +100,8 @@ fn skewed_components_have_the_covariance_and_their_skewness() {
             ..gmm(n)
         };
         let truth = settings.check().unwrap().truth();
-        assert_eq!(
-            (truth.mu, truth.sigma),
-            (Some(vec![vec![3.0, -1.0]]), Some(vec![covariance.clone()]))
-        );
+        assert_eq!(truth.quantities["mu"], json!([[3.0, -1.0]]));
+        assert_eq!(truth.quantities["sigma"], json!([covariance]));
         let data = rows(&settings, 5);
         let about = |row: usize, j: usize| data.column(j)[row] - [3.0, -1.0][j];
         // A Gamma variable of shape a has kurtosis 3 + 6/a = 3 + 1.5 skew²; a sum of two has less.
@@ -128,7 +127,7 @@ fn skewed_components_have_the_covariance_and_their_skewness() {
 
 /// Residuals of each group under the component that fits it, with that component and the signal's norm.
 fn residuals(data: &Grouped, truth: &Truth) -> Vec<(usize, Vec<f64>, f64)> {
-    let beta = truth.beta.as_ref().unwrap();
+    let beta: Vec<Vec<f64>> = serde_json::from_value(truth.quantities["beta"].clone()).unwrap();
     (0..data.n_groups())
         .map(|g| {
             let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| data.groups()[i] == g).collect();
@@ -160,7 +159,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn noise_has_its_norm_and_is_shared_or_not() {
     for shared in [false, true] {
-        let settings = SimulationSettings { shared_noise: Some(shared), ..bmlr() };
+        let settings = BmlrSimulationSettings { shared_noise: Some(shared), ..bmlr() };
         let truth = settings.check().unwrap().truth();
         let data = groups(&settings, 11);
         assert_eq!((data.n_groups(), data.n_rows()), (50, 2000));
@@ -175,12 +174,13 @@ fn noise_has_its_norm_and_is_shared_or_not() {
         assert_eq!(alike, if shared { first.len() - 1 } else { 0 });
     }
     let truth = bmlr().check().unwrap().truth();
-    assert_eq!(truth.noise, Some(vec![100.0 / 10.0, 100.0 / 20.0]));
+    assert_eq!(truth.quantities["noise"], json!([100.0 / 10.0, 100.0 / 20.0]));
 }
 
 #[test]
 fn regressors_have_their_mean_and_noise_the_size_that_follows() {
-    let settings = SimulationSettings { x_mean: Some(3.0), shared_noise: Some(false), ..bmlr() };
+    let settings =
+        BmlrSimulationSettings { x_mean: Some(3.0), shared_noise: Some(false), ..bmlr() };
     let truth = settings.check().unwrap().truth();
     let data = groups(&settings, 11);
     let n = data.n_rows() as f64;
@@ -194,21 +194,19 @@ fn regressors_have_their_mean_and_noise_the_size_that_follows() {
             .flat_map(|(_, noise, _)| noise)
             .collect();
         let precision = own.len() as f64 / own.iter().map(|e| e * e).sum::<f64>();
-        let expected = truth.noise.as_ref().unwrap()[k];
+        let expected = truth.quantities["noise"][k].as_f64().unwrap();
         assert!((precision / expected - 1.0).abs() < 10.0 / n.sqrt(), "{precision} {expected}");
     }
 }
 
 #[test]
 fn data_sets_are_pinned() {
-    let first = |settings: &SimulationSettings| match settings.check().unwrap().draw(1, 2).unwrap()
-    {
-        ModelData::Rows(data) => [data.column(0)[0], data.column(1)[0]],
-        ModelData::Groups(data) => [data.response()[0], data.design_column(0)[0]],
-        ModelData::Statistics(_) => panic!("statistics"),
+    let first = |settings: &dyn SettingsOf| {
+        let columns = settings.check().unwrap().draw(1, 2).unwrap().columns();
+        [columns[0][0], columns[1][0]]
     };
     assert_eq!(first(&gmm(5)), PINNED[0]);
-    assert_eq!(first(&SimulationSettings { df: Some(5.0), ..gmm(5) }), PINNED[1]);
+    assert_eq!(first(&GmmSimulationSettings { df: Some(5.0), ..gmm(5) }), PINNED[1]);
     assert_eq!(first(&bmlr()), PINNED[2]);
     // Rows come one by one: a longer data set of the same stream begins alike.
     assert_eq!(first(&gmm(9)), PINNED[0]);
@@ -226,31 +224,42 @@ const PINNED_DATA_SEED: u64 = 890_735_936_339_082;
 
 #[test]
 fn settings_that_make_no_sense_are_refused() {
-    let cases = [
-        (SimulationSettings { n: vec![], ..gmm(1) }, "n: there are 0 sizes"),
+    let rows: [(GmmSimulationSettings, &str); 7] = [
+        (GmmSimulationSettings { n: vec![], ..gmm(1) }, "n: there are 0 sizes"),
         (gmm(0), "n: at least one row"),
-        (SimulationSettings { weights: Some(vec![1.0]), components: Some(2), ..gmm(5) }, "1 for 2"),
         (
-            SimulationSettings { centres: Some(vec![vec![1.0], vec![]]), ..gmm(5) },
+            GmmSimulationSettings { weights: Some(vec![1.0]), components: Some(2), ..gmm(5) },
+            "1 for 2",
+        ),
+        (
+            GmmSimulationSettings { centres: Some(vec![vec![1.0], vec![]]), ..gmm(5) },
             "centres: each row",
         ),
         (
-            SimulationSettings {
+            GmmSimulationSettings {
                 covariances: Some(vec![vec![vec![1.0, 2.0], vec![2.0, 1.0]]]),
                 ..gmm(5)
             },
             "not positive definite",
         ),
-        (SimulationSettings { skew: Some(0.0), ..gmm(5) }, "skew: 0, but its size"),
-        (SimulationSettings { skew: Some(1.0), df: Some(5.0), ..gmm(5) }, "skew: give it or df"),
-        (SimulationSettings { skew: Some(1.0), ..bmlr() }, "skew: it is not a setting of bmlr"),
-        (SimulationSettings { snr: Some(1.0), ..gmm(5) }, "snr: it is not a setting of gmm"),
-        (SimulationSettings { coefficients: None, ..bmlr() }, "coefficients: a row per component"),
-        (SimulationSettings { noise_sd: Some(1.0), ..bmlr() }, "not both"),
-        (SimulationSettings { snr: Some(0.0), ..bmlr() }, "snr: 0 is not a positive number"),
+        (GmmSimulationSettings { skew: Some(0.0), ..gmm(5) }, "skew: 0, but its size"),
+        (GmmSimulationSettings { skew: Some(1.0), df: Some(5.0), ..gmm(5) }, "skew: give it or df"),
     ];
-    for (settings, fragment) in cases {
+    let groups: [(BmlrSimulationSettings, &str); 3] = [
+        (
+            BmlrSimulationSettings { coefficients: None, ..bmlr() },
+            "coefficients: a row per component",
+        ),
+        (BmlrSimulationSettings { noise_sd: Some(1.0), ..bmlr() }, "not both"),
+        (BmlrSimulationSettings { snr: Some(0.0), ..bmlr() }, "snr: 0 is not a positive number"),
+    ];
+    let rows = rows.iter().map(|(settings, what)| (settings as &dyn SettingsOf, what));
+    let groups = groups.iter().map(|(settings, what)| (settings as &dyn SettingsOf, what));
+    for (settings, fragment) in rows.chain(groups) {
         let message = settings.check().unwrap_err().to_string();
         assert!(message.contains(fragment), "{fragment:?} is not in {message:?}");
     }
+    let of_another = r#"{"model": "gmm", "n": 5, "snr": 1.0}"#;
+    let message = serde_json::from_str::<SimulationSettings>(of_another).unwrap_err().to_string();
+    assert!(message.contains("`snr`"), "{message}");
 }

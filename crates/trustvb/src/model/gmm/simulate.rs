@@ -1,13 +1,79 @@
 //! Rows of a mixture of Gaussians, or of heavy-tailed or skewed components with the same covariances.
 
-use super::{SimulationSettings, by_weight, component, wrong};
+use super::spec::BLOCK;
+use super::{GaussianMixture, GmmPrior};
 use crate::data::Dataset;
 use crate::linalg::{cholesky, pack, packed_index};
+use crate::model::{ModelData, ModelSpec, Simulation};
+use crate::posterior::Layout;
 use crate::random::uniform;
-use crate::study::{StudyError, Truth};
+use crate::study::simulate::{
+    SettingsOf, SimulationOf, by_weight, check_description, check_size, component, weights, wrong,
+};
+use crate::study::truth::{put_normal_wishart, put_weights};
+use crate::study::{FitSettings, StudyError, Truth};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{ChiSquared, Distribution, Gamma, StandardNormal};
 use serde::{Deserialize, Serialize};
+
+/// A mixture of Gaussians, or of t or skewed components, as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GmmSimulationSettings {
+    /// Rows; in a study a list stands for one cell each.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "crate::study::simulate::one_or_many"
+    )]
+    pub n: Vec<usize>,
+    /// Weights of the components; they need not add up to 1. Default: 0.65 and 0.35 for two
+    /// components, otherwise proportional to K, K−1, …, 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f64>>,
+    /// Number of components; default: what the other settings say, otherwise 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub components: Option<usize>,
+    /// Number of columns, for `separation`; default 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<usize>,
+    /// Distance between the centres of neighbouring components in each coordinate; default 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separation: Option<f64>,
+    /// Centres, one row per component, instead of `separation`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub centres: Option<Vec<Vec<f64>>>,
+    /// Covariance matrices: one for all components or one each; default: unit matrices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covariances: Option<Vec<Vec<Vec<f64>>>>,
+    /// Degrees of freedom of t-distributed components, scaled to the given covariances; more than 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub df: Option<f64>,
+    /// Skewness of the standardised coordinates of skewed components with the given means and
+    /// covariances: 2 is that of an exponential law, a negative one has its long tail below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skew: Option<f64>,
+}
+
+impl SettingsOf for GmmSimulationSettings {
+    fn sizes(&self) -> &[usize] {
+        &self.n
+    }
+    fn set_sizes(&mut self, sizes: Vec<usize>) {
+        self.n = sizes;
+    }
+    fn size_name(&self) -> &'static str {
+        "n"
+    }
+    fn with_one_size(&self, size: usize) -> Result<Simulation, StudyError> {
+        let (k, p) = (self.components.unwrap_or(2), self.columns.unwrap_or(2));
+        check_size("components", k)?;
+        check_size("columns", p)?;
+        let what = format!("{k} covariance matrices of {p} columns");
+        check_description("columns", &what, k as f64 * (p as f64).powi(2))?;
+        GmmSimulation::new(self, size).map(Simulation::Gmm)
+    }
+}
 
 /// A mixture to draw rows from, components by decreasing weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,10 +126,7 @@ impl Coordinate {
 }
 
 impl GmmSimulation {
-    pub(super) fn new(
-        settings: &SimulationSettings,
-        n: usize,
-    ) -> Result<GmmSimulation, StudyError> {
+    fn new(settings: &GmmSimulationSettings, n: usize) -> Result<GmmSimulation, StudyError> {
         let k = settings
             .centres
             .as_ref()
@@ -90,7 +153,7 @@ impl GmmSimulation {
             ));
         }
         check_skew(settings)?;
-        let weights = settings.weights(k)?;
+        let weights = weights(settings.weights.as_ref(), k)?;
         let order = by_weight(&weights);
         Ok(GmmSimulation {
             n,
@@ -105,7 +168,7 @@ impl GmmSimulation {
     /// Row by row: a uniform number for the component, the standardised coordinates, which are Normal
     /// numbers or with `skew` those of a Gamma law, and with `df` a χ² number that stretches them. Columns
     /// are `x1, x2, …`.
-    pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> Result<Dataset, StudyError> {
+    fn rows(&self, rng: &mut ChaCha8Rng) -> Result<Dataset, StudyError> {
         let p = self.centres[0].len();
         let factors = self
             .covariances
@@ -137,19 +200,58 @@ impl GmmSimulation {
         let names = (1..=p).map(|j| format!("x{j}")).collect();
         Ok(Dataset::from_columns(names, columns)?)
     }
+}
 
-    pub(super) fn truth(&self) -> Truth {
-        Truth {
-            pi: self.weights.clone(),
-            mu: Some(self.centres.clone()),
-            sigma: Some(self.covariances.clone()),
-            ..Truth::default()
+impl SimulationOf for GmmSimulation {
+    fn model(&self) -> &'static str {
+        super::KIND.name
+    }
+
+    fn size_name(&self) -> &'static str {
+        "n"
+    }
+
+    fn draw_from(&self, rng: &mut ChaCha8Rng) -> Result<ModelData, StudyError> {
+        Ok(ModelData::Rows(self.rows(rng)?))
+    }
+
+    fn truth(&self) -> Truth {
+        let truth = Truth::new(self.weights.clone());
+        truth.with("mu", &self.centres).with("sigma", &self.covariances)
+    }
+
+    fn fill(&self, layout: &Layout, parameters: &mut [f64]) {
+        put_weights(layout, &self.weights, parameters);
+        for (k, (centre, covariance)) in self.centres.iter().zip(&self.covariances).enumerate() {
+            put_normal_wishart(layout, BLOCK, k, centre, covariance, parameters);
         }
+    }
+
+    fn small(&self) -> Simulation {
+        Simulation::Gmm(GmmSimulation { n: 200, ..self.clone() })
+    }
+
+    fn with_units(&self, n: usize) -> Option<Simulation> {
+        Some(Simulation::Gmm(GmmSimulation { n, ..self.clone() }))
+    }
+
+    fn shape(&self) -> (f64, f64) {
+        (self.n as f64, self.centres.first().map_or(1, Vec::len) as f64)
+    }
+
+    fn fitted(&self, fit: &FitSettings) -> Result<ModelSpec, StudyError> {
+        if fit.known_noise.is_some() {
+            return Err(wrong("known_noise", "it is not a setting of gmm".to_owned()));
+        }
+        let prior: GmmPrior = fit.prior.read()?;
+        prior.check(self.centres[0].len()).map_err(|what| wrong("prior", what))?;
+        let (n_components, update) = (self.weights.len(), fit.update.unwrap_or_default());
+        Ok(GaussianMixture { n_components, prior, update }.into())
     }
 }
 
 /// A skewness beyond 10 has a shape below 0.04: nearly all of the mass is on one point.
-fn check_skew(settings: &SimulationSettings) -> Result<(), StudyError> {
+fn check_skew(settings: &GmmSimulationSettings) -> Result<(), StudyError> {
     let Some(skew) = settings.skew else { return Ok(()) };
     if !(skew.abs() >= 0.01 && skew.abs() <= 10.0) {
         let what =
@@ -163,7 +265,7 @@ fn check_skew(settings: &SimulationSettings) -> Result<(), StudyError> {
 }
 
 /// The centres as given, or `separation` apart in each coordinate.
-fn centres(settings: &SimulationSettings, k: usize) -> Result<Vec<Vec<f64>>, StudyError> {
+fn centres(settings: &GmmSimulationSettings, k: usize) -> Result<Vec<Vec<f64>>, StudyError> {
     let Some(centres) = &settings.centres else {
         let separation = settings.separation.unwrap_or(2.0);
         if !separation.is_finite() {
@@ -192,7 +294,7 @@ fn centres(settings: &SimulationSettings, k: usize) -> Result<Vec<Vec<f64>>, Stu
 }
 
 fn covariances(
-    settings: &SimulationSettings,
+    settings: &GmmSimulationSettings,
     k: usize,
     p: usize,
 ) -> Result<Vec<Vec<Vec<f64>>>, StudyError> {

@@ -1,0 +1,157 @@
+//! Answers questions about one table.
+
+use super::{
+    Answer, CalibrateError, CoverageCurve, CurvePoint, Flag, Memory, Method, Question, Target,
+    analytic, anchored, balanced, bootstrap, compare_methods, flag, gpc, jackknife, sequential,
+    tempered, tvb, vb,
+};
+use crate::functional::Part;
+use crate::model::Model;
+use crate::resample::Design;
+use crate::table::TvbTable;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+/// Answers questions about one table.
+pub struct Calibrator<'a> {
+    pub(super) table: &'a TvbTable,
+    pub(super) model: Option<Arc<dyn Model>>,
+    pub(super) draws: usize,
+    /// What `analytic` has worked out for all functionals.
+    pub(super) linearised: analytic::Cache,
+    /// Whether `tvb` and `gpc` look beyond the first crossing.
+    pub(super) whole_grid: bool,
+    /// What the full fit and its bootstraps show, whatever is asked.
+    pub(super) shown: Shown,
+}
+
+/// What holds for a table as a whole, found out when it is first needed.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) overlap: OnceLock<Option<f64>>,
+    pub(super) made_by_prior: OnceLock<Vec<f64>>,
+}
+
+impl<'a> Calibrator<'a> {
+    /// A calibrator for a table. `draws` is the number of draws behind each law that has no exact
+    /// form; the final interval uses ten times as many.
+    pub fn new(table: &'a TvbTable, draws: usize) -> Result<Calibrator<'a>, CalibrateError> {
+        let model = table.problem()?.map(|problem| problem.model().clone());
+        Ok(Calibrator::assemble(table, model, draws))
+    }
+
+    /// As [`Calibrator::new`], with the model that the table was built with, so that the table need
+    /// not carry its data.
+    pub fn with_model(table: &'a TvbTable, model: Arc<dyn Model>, draws: usize) -> Calibrator<'a> {
+        Calibrator::assemble(table, Some(model), draws)
+    }
+
+    fn assemble(
+        table: &'a TvbTable,
+        model: Option<Arc<dyn Model>>,
+        draws: usize,
+    ) -> Calibrator<'a> {
+        let whole_grid = table.manifest().published_intervals;
+        let (linearised, shown) = (analytic::Cache::default(), Shown::default());
+        Calibrator { table, model, draws, linearised, whole_grid, shown }
+    }
+
+    /// Lets `tvb` and `gpc` search the whole grid, as the paper does, and not only down to the first
+    /// crossing. With a new split at every ω, the first crossing would be that of a lucky split.
+    pub fn searching_whole_grid(mut self) -> Calibrator<'a> {
+        self.whole_grid = true;
+        self
+    }
+
+    /// Answers for one part of a functional by several methods at several levels, level after level
+    /// within method after method.
+    pub fn answer(
+        &self,
+        part: &Part,
+        methods: &[Method],
+        levels: &[f64],
+    ) -> Result<Vec<Answer>, CalibrateError> {
+        self.answer_with(part, methods, levels, &Memory::default(), &AtomicBool::new(false))
+    }
+
+    /// As [`Calibrator::answer`], with what earlier calls found out, and until `cancel` is set.
+    pub fn answer_with(
+        &self,
+        part: &Part,
+        methods: &[Method],
+        levels: &[f64],
+        memory: &Memory,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Answer>, CalibrateError> {
+        if let Some(&level) = levels.iter().find(|l| !(**l > 0.0 && **l < 1.0)) {
+            return Err(CalibrateError::Level(level));
+        }
+        let question = Question::new(self, part, memory, cancel)?;
+        let mut answers = Vec::new();
+        if !question.estimate.is_finite() {
+            for &method in methods {
+                answers.extend(
+                    levels.iter().map(|&level| question.no_answer(method, level, Flag::Undefined)),
+                );
+            }
+            return Ok(answers);
+        }
+        for method in methods {
+            answers.extend(match method {
+                Method::Vb => vb::answer(&question, levels),
+                Method::Balanced => balanced::answer(&question, levels),
+                Method::Tempered => tempered::answer(&question, levels),
+                Method::Tvb => tvb::answer(&question, levels),
+                Method::TvbSequential => sequential::answer(&question, levels),
+                Method::Gpc => gpc::answer(&question, levels),
+                Method::Anchored => anchored::answer(&question, levels),
+                Method::Analytic => analytic::answer(&question, levels),
+                Method::Jackknife => jackknife::answer(&question, levels),
+                Method::Bootstrap => bootstrap::answer(&question, levels),
+            }?);
+        }
+        if question.is_cancelled() {
+            return Err(CalibrateError::Cancelled);
+        }
+        for answer in &mut answers {
+            flag::from_full_fit(&question, answer);
+        }
+        compare_methods(&mut answers);
+        Ok(answers)
+    }
+
+    /// The coverage curve that `method` looks at, at every `step`-th point of the grid and its last; for
+    /// methods that choose no ω, which look at none, that of `anchored`.
+    pub fn curve(
+        &self,
+        part: &Part,
+        method: Method,
+        level: f64,
+        step: usize,
+    ) -> Result<Vec<CurvePoint>, CalibrateError> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(CalibrateError::Level(level));
+        }
+        let (design, target) = match method {
+            Method::Tvb => (Design::Split, Target::SameOmega),
+            Method::Gpc => (Design::Full, Target::SameOmega),
+            Method::Vb
+            | Method::Balanced
+            | Method::Jackknife
+            | Method::Bootstrap
+            | Method::Anchored => (Design::Full, Target::Anchor),
+            Method::Tempered | Method::TvbSequential | Method::Analytic => {
+                let answers = self.answer(part, &[method], &[level])?;
+                return Ok(answers.into_iter().flat_map(|answer| answer.curve).collect());
+            }
+        };
+        let (memory, cancel) = (Memory::default(), AtomicBool::new(false));
+        let question = Question::new(self, part, &memory, &cancel)?;
+        let mut curve = CoverageCurve::new(&question, design, target);
+        tvb::check_bootstraps(&curve, method)?;
+        for i in (0..curve.len()).step_by(step.max(1)).chain([curve.len() - 1]) {
+            curve.at(i, level);
+        }
+        Ok(curve.points(level))
+    }
+}

@@ -1,0 +1,140 @@
+//! Data with a model for them: bound once, and asked for fits and tables.
+
+use crate::fit::{self, Fit, FitOptions, Progress, Start};
+use crate::model::{Degenerate, Model, ModelData, ModelError, ModelSpec};
+use crate::table::{STARTS, TableRequest, hash_data};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// A model bound to its data: what is fitted, and what tables are built from. Copies share everything.
+///
+/// ```
+/// use trustvb::prelude::*;
+///
+/// let problem = GaussianMixture::new(2).bind(Dataset::faithful())?;
+/// let fit = problem.fit().seed(1).run()?;
+/// assert!((fit.posterior.weights()[0] - 0.642).abs() < 0.001);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Problem {
+    spec: ModelSpec,
+    data: Arc<ModelData>,
+    model: Arc<dyn Model>,
+    hash: Arc<OnceLock<String>>,
+}
+
+impl fmt::Debug for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Problem").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
+
+impl Problem {
+    /// Checks that the data are the model's, and binds them.
+    pub fn new(
+        spec: impl Into<ModelSpec>,
+        data: impl Into<ModelData>,
+    ) -> Result<Problem, ModelError> {
+        let (spec, data) = (spec.into(), data.into());
+        let model = Arc::from(spec.build(&data)?);
+        Ok(Problem { spec, data: Arc::new(data), model, hash: Arc::default() })
+    }
+
+    /// The model's settings.
+    pub fn spec(&self) -> &ModelSpec {
+        &self.spec
+    }
+
+    /// The data.
+    pub fn data(&self) -> &Arc<ModelData> {
+        &self.data
+    }
+
+    /// The model on its data.
+    pub fn model(&self) -> &Arc<dyn Model> {
+        &self.model
+    }
+
+    /// SHA-256 of names and values of the data.
+    pub fn data_hash(&self) -> &str {
+        self.hash.get_or_init(|| hash_data(&self.data))
+    }
+
+    /// One fit, by default at ω = 1 from the best of ten starts.
+    pub fn fit(&self) -> FitRequest<'_> {
+        FitRequest {
+            problem: self,
+            omega: 1.0,
+            weights: None,
+            seed: 1,
+            starts: STARTS,
+            centres: None,
+            options: FitOptions::default(),
+        }
+    }
+
+    /// A table, by default for the methods that are usually shown.
+    pub fn table(&self) -> TableRequest<'_> {
+        TableRequest::new(self)
+    }
+}
+
+/// A fit that is asked for: what is left unsaid has its usual value.
+#[derive(Clone, Debug)]
+pub struct FitRequest<'a> {
+    problem: &'a Problem,
+    omega: f64,
+    weights: Option<&'a [f64]>,
+    seed: u64,
+    starts: usize,
+    centres: Option<Vec<f64>>,
+    options: FitOptions,
+}
+
+impl<'a> FitRequest<'a> {
+    /// At this power of the likelihood.
+    pub fn omega(self, omega: f64) -> Self {
+        FitRequest { omega, ..self }
+    }
+
+    /// With a weight for each unit.
+    pub fn weights(self, weights: &'a [f64]) -> Self {
+        FitRequest { weights: Some(weights), ..self }
+    }
+
+    /// Seed of the random starts.
+    pub fn seed(self, seed: u64) -> Self {
+        FitRequest { seed, ..self }
+    }
+
+    /// So many random starts, of which the best wins.
+    pub fn starts(self, starts: usize) -> Self {
+        FitRequest { starts, ..self }
+    }
+
+    /// From these centres, component after component, and no others.
+    pub fn centres(self, centres: Vec<f64>) -> Self {
+        FitRequest { centres: Some(centres), ..self }
+    }
+
+    /// Iterated like this.
+    pub fn options(self, options: FitOptions) -> Self {
+        FitRequest { options, ..self }
+    }
+
+    /// Fits.
+    pub fn run(self) -> Result<Fit, Degenerate> {
+        self.run_watched(&mut |_| ())
+    }
+
+    /// As [`run`](Self::run), telling after every sweep how far it is.
+    pub fn run_watched(self, watch: &mut dyn FnMut(&Progress)) -> Result<Fit, Degenerate> {
+        let start = match self.centres {
+            Some(centres) => Start::Centres(centres),
+            None => Start::KMeans { restarts: self.starts, seed: self.seed },
+        };
+        let model = self.problem.model.as_ref();
+        fit::fit(model, self.weights, self.omega, &start, &self.options, watch)
+    }
+}

@@ -49,6 +49,7 @@ pub(crate) fn problem(
             UpdateName::AsPrinted => Update::AsPrinted,
             UpdateName::Corrected => Update::Corrected,
         }),
+        types: args.types.clone(),
         published,
         ..Wishes::new(args.components)
     };

@@ -1,10 +1,10 @@
 //! Groups of options that several commands have.
 
-use super::value::{bootstraps, omega, positive, seed, tolerance};
+use super::value::{bootstraps, column_type, omega, positive, seed, tolerance};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use trustvb::model::KINDS;
+use trustvb::model::{ColumnType, KINDS};
 
 /// The models that there are, with their titles.
 fn model_names() -> PossibleValuesParser {
@@ -39,15 +39,18 @@ pub(crate) enum Format {
 /// Which data and model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// The model [default: bmlr with --formula, otherwise gmm]
+    /// The model [default: bmlr with --formula, mixture with --types, otherwise gmm]
     #[arg(long, value_parser = model_names())]
     pub(crate) model: Option<String>,
     /// Number of components
     #[arg(short = 'k', long, default_value_t = 2, value_parser = positive, allow_negative_numbers = true)]
     pub(crate) components: usize,
-    /// Columns to use, by name or number, separated by commas (gmm) [default: all]
+    /// Columns to use, by name or number, separated by commas (gmm, mixture) [default: all]
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub(crate) columns: Option<Vec<String>>,
+    /// What columns hold, where it is not what they look like: 'smoker=category,visits=count,age=gaussian' (mixture)
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN=TYPE", value_parser = column_type)]
+    pub(crate) types: Vec<(String, ColumnType)>,
     /// Regression with R's conventions: 'y ~ 0 + x1 + x2 | group' (bmlr)
     #[arg(long)]
     pub(crate) formula: Option<String>,

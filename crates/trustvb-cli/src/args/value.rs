@@ -1,5 +1,7 @@
 //! What single options accept, and what they say otherwise.
 
+use trustvb::model::ColumnType;
+
 pub(crate) fn scale(text: &str) -> Result<f64, String> {
     within(text, "a scale: greater than 0", |x| x > 0.0 && x <= 1000.0)
 }
@@ -48,4 +50,11 @@ pub(crate) fn level(text: &str) -> Result<f64, String> {
 
 pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     within(text, "a tolerance: greater than 0 and below 1", |x| x > 0.0 && x < 1.0)
+}
+
+/// `visits=count`.
+pub(crate) fn column_type(text: &str) -> Result<(String, ColumnType), String> {
+    let wrong = || format!("`{text}`: write column=category, column=count or column=gaussian");
+    let (column, kind) = text.rsplit_once('=').ok_or_else(wrong)?;
+    Ok((column.trim().to_owned(), ColumnType::named(kind.trim()).ok_or_else(wrong)?))
 }

@@ -13,6 +13,7 @@ use trustvb::calibrate::Law;
 use trustvb::fit::{Fit, Status, fit};
 use trustvb::functional::Functional;
 use trustvb::linalg::unpack;
+use trustvb::posterior::Role;
 
 /// Level of the intervals in the summary.
 const LEVEL: f64 = 0.95;
@@ -229,7 +230,7 @@ fn blocks_json(given: &Given, fit: &Fit) -> Value {
     let mut blocks = Map::new();
     for block in &layout.blocks {
         let name = block.name.as_str();
-        if let Some(dirichlet) = posterior.dirichlet(name) {
+        if let Some(dirichlet) = posterior.dirichlet(name).filter(|_| block.role == Role::Weights) {
             blocks.insert(name.to_owned(), json!({ "alpha": numbers(dirichlet.alpha()) }));
             continue;
         }
@@ -238,6 +239,8 @@ fn blocks_json(given: &Given, fit: &Fit) -> Value {
                 if let Some(nw) = posterior.normal_wishart(name, k) {
                     let w = nw.w().map_or(Value::Null, |w| matrix(block.dim, &w));
                     json!({"m": numbers(nw.mean()), "beta": number(nw.beta), "nu": number(nw.nu), "W": w})
+                } else if let Some(dirichlet) = posterior.dirichlet_of(name, k) {
+                    json!({ "alpha": numbers(dirichlet.alpha()) })
                 } else if let Some(normal) = posterior.mv_normal(name, k) {
                     json!({"m": numbers(normal.mean()), "S": matrix(block.dim, normal.covariance())})
                 } else if let Some(gamma) = posterior.gamma(name, k) {

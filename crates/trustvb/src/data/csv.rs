@@ -89,7 +89,7 @@ impl<'a, R: Read> CsvRows<'a, R> {
             records,
             record: ByteRecord::new(),
             header: Vec::new(),
-            table: Table::new(Vec::new(), name, options.drop_missing),
+            table: Table::new(Vec::new(), name, options),
             progress: options.progress,
             total_bytes,
             ended: false,
@@ -98,7 +98,7 @@ impl<'a, R: Read> CsvRows<'a, R> {
             return Err(DataError::Empty { file: name.to_owned() });
         }
         rows.header = read_header(&rows.record, name)?;
-        rows.table = Table::new(select(&rows.header, options, name)?, name, options.drop_missing);
+        rows.table = Table::new(select(&rows.header, options, name)?, name, options);
         Ok(rows)
     }
 
@@ -293,7 +293,7 @@ fn parse_number(text: &str) -> Cell {
 }
 
 /// Ways of writing "no number" that statistics packages use.
-fn is_missing(text: &str) -> bool {
+pub(crate) fn is_missing(text: &str) -> bool {
     const MARKS: [&str; 11] =
         ["", "NA", "N/A", "#N/A", "NaN", "null", "none", ".", "-", "?", "\\N"];
     MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(text))
@@ -321,6 +321,7 @@ fn hint(text: &str) -> &'static str {
 struct Table {
     file: String,
     drop_missing: bool,
+    keep_missing: bool,
     choices: Vec<Choice>,
     numbers: Vec<Vec<f64>>,
     texts: Vec<TextBuilder>,
@@ -335,11 +336,12 @@ struct Table {
 }
 
 impl Table {
-    fn new(choices: Vec<Choice>, file: &str, drop_missing: bool) -> Self {
+    fn new(choices: Vec<Choice>, file: &str, options: &ReadOptions<'_>) -> Self {
         let n_text = choices.iter().filter(|choice| choice.text).count();
         Table {
             file: file.to_owned(),
-            drop_missing,
+            drop_missing: options.drop_missing,
+            keep_missing: options.keep_missing,
             numbers: vec![Vec::new(); choices.len() - n_text],
             texts: (0..n_text).map(|_| TextBuilder::default()).collect(),
             row: Vec::with_capacity(choices.len()),
@@ -392,7 +394,11 @@ impl Table {
                     }
                 }
             };
-            if missing {
+            if missing && self.keep_missing {
+                if !choice.text {
+                    self.row.push(f64::NAN);
+                }
+            } else if missing {
                 complete = false;
                 self.missing.n_cells += 1;
                 if self.missing.first.len() < MissingCells::SHOWN {
@@ -420,6 +426,8 @@ impl Table {
         let text_choices = self.choices.iter().filter(|choice| choice.text);
         for (builder, choice) in self.texts.iter_mut().zip(text_choices) {
             let text = std::str::from_utf8(record[choice.position].trim_ascii()).unwrap_or("");
+            // Rows are complete here, unless what is missing is kept.
+            let text = if self.keep_missing && text == "NA" { "" } else { text };
             if !builder.push(text) {
                 return Err(DataError::TooLarge {
                     file: self.file.clone(),

@@ -32,6 +32,16 @@ impl Dataset {
         Ok(Self::assemble(IN_MEMORY.to_owned(), names, columns))
     }
 
+    /// Columns of one length in which cells may be missing, as NaN; the caller has checked the rest.
+    pub(crate) fn with_gaps(names: Vec<String>, columns: Vec<Vec<f64>>) -> Dataset {
+        Dataset::assemble(IN_MEMORY.to_owned(), names, columns)
+    }
+
+    /// Whether every cell holds a finite number.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.columns.iter().flatten().all(|x| x.is_finite())
+    }
+
     /// Readers have checked everything; this only assembles.
     pub(super) fn assemble(source: String, names: Vec<String>, columns: Vec<Vec<f64>>) -> Self {
         Self { source, names, columns }

@@ -19,6 +19,24 @@ pub enum DataError {
         /// The path as given.
         file: String,
     },
+    /// A column that is not what it is meant to be.
+    #[error("{file}: column `{column}` {what}")]
+    Column {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// Units that cannot be.
+    #[error("{file}: {what}")]
+    Units {
+        /// The file.
+        file: String,
+        /// What is wrong, and what to do.
+        what: String,
+    },
     /// The path is a directory.
     #[error("{file} is a directory; give the path of a CSV or Parquet file in it")]
     IsDirectory {

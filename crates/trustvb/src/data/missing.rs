@@ -12,7 +12,7 @@ pub enum RowUnit {
 }
 
 impl RowUnit {
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             RowUnit::Line => "line",
             RowUnit::Row => "row",

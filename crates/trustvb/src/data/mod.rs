@@ -40,6 +40,7 @@ mod select;
 mod wording;
 
 pub use centres::read_centres;
+pub(crate) use csv::is_missing;
 pub use csv::{read_csv, write_csv};
 pub use dataset::Dataset;
 pub use error::DataError;

@@ -19,8 +19,12 @@ pub struct ReadOptions<'a> {
     pub text_columns: Vec<String>,
     /// Columns to leave out, whatever else is asked for.
     pub skip_columns: Vec<String>,
+    /// Read every column as text, whatever it holds.
+    pub as_text: bool,
     /// Drop rows with a missing or infinite cell instead of refusing the file.
     pub drop_missing: bool,
+    /// Keep missing cells: NaN among numbers, empty among texts. Rows are then not dropped.
+    pub keep_missing: bool,
     /// Called now and then with the bytes done and in all (0 when unknown).
     pub progress: Option<&'a dyn Fn(u64, u64)>,
 }
@@ -31,7 +35,9 @@ impl fmt::Debug for ReadOptions<'_> {
             .field("columns", &self.columns)
             .field("text_columns", &self.text_columns)
             .field("skip_columns", &self.skip_columns)
+            .field("as_text", &self.as_text)
             .field("drop_missing", &self.drop_missing)
+            .field("keep_missing", &self.keep_missing)
             .field("progress", &self.progress.is_some())
             .finish()
     }

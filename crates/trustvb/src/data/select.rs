@@ -76,7 +76,7 @@ pub(super) fn select(
         .map(|position| Choice {
             position,
             name: header[position].clone(),
-            text: text.contains(&position),
+            text: options.as_text || text.contains(&position),
         })
         .collect())
 }

@@ -316,8 +316,7 @@ impl Functional {
         let mut texts = Vec::new();
         for quantity in quantity::quantities_in(layout) {
             for place in quantity.reported(layout) {
-                let indices: Vec<String> = place.iter().map(|x| (x + 1).to_string()).collect();
-                texts.push(format!("{}[{}]", quantity.name, indices.join(",")));
+                texts.push(quantity.written(layout, &place));
             }
         }
         texts.iter().filter_map(|text| Functional::parse(text, layout).ok()).collect()

@@ -3,6 +3,7 @@
 //! A model lists its quantities in its own folder, each as an [`Entry`] of a family and the [`Place`] of its blocks;
 //! everything that is done with them is here and knows families only.
 
+use super::advice::quote;
 use crate::linalg::{packed_index, packed_len};
 use crate::model::quantities;
 use crate::posterior::{Block, Family, Layout, Role};
@@ -164,6 +165,42 @@ impl Quantity {
         }
         all
     }
+}
+
+impl Quantity {
+    /// The values' names along each index of a place: `2`, `smoker`, `yes`. Only what needs a name has one, where
+    /// columns are of different kinds.
+    pub(super) fn written(&self, layout: &Layout, place: &[usize]) -> String {
+        let number = |x: usize| (x + 1).to_string();
+        let indices: Vec<String> = match self.place {
+            Place::Block(_) => place.iter().map(|&x| number(x)).collect(),
+            Place::Coordinates => {
+                (0..place.len()).map(|at| self.index_name(layout, place, at)).collect()
+            }
+        };
+        format!("{}[{}]", self.name, indices.join(","))
+    }
+
+    /// How index `at` of a place is typed, by name where there is one.
+    pub(super) fn index_name(&self, layout: &Layout, place: &[usize], at: usize) -> String {
+        let x = place[at];
+        let names = match self.axes().get(at) {
+            Some(Axis::Coordinate) => &layout.coordinates[..],
+            Some(Axis::Level) => self.block(layout, place).map_or(&[][..], |b| &b.levels),
+            _ => &[],
+        };
+        match names.get(x) {
+            // A level that is a number is typed as it is.
+            Some(name) if self.axes()[at] == Axis::Level && is_number(name) => name.clone(),
+            Some(name) => quote(name),
+            None => (x + 1).to_string(),
+        }
+    }
+}
+
+/// Whether a level's name is a number that can be typed as an index.
+pub(super) fn is_number(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_digit()) && name.parse::<f64>().is_ok()
 }
 
 /// The quantities that a posterior has.

@@ -5,7 +5,9 @@ use super::error::{FunctionalError, count, list, nearest};
 use super::evaluate::{Function, Node};
 use super::lexer::Span;
 use super::parse::{Index, Kind, Tree};
-use super::quantity::{Atom, AtomKind, Axis, Entry, Place, Quantity, atom, quantities_in};
+use super::quantity::{
+    Atom, AtomKind, Axis, Entry, Place, Quantity, atom, is_number, quantities_in,
+};
 use crate::model::quantities;
 use crate::posterior::Layout;
 
@@ -267,20 +269,16 @@ impl Resolver<'_> {
             ]),
             Entry::Positive => Node::Atom(at(AtomKind::Precision, 0, 0)),
         };
-        let shown: Vec<(String, String)> = index
-            .iter()
-            .zip(quantity.axes())
-            .map(|(&x, axis)| {
-                let names = match axis {
-                    Axis::Component => &[][..],
-                    Axis::Coordinate => &self.layout.coordinates,
-                    Axis::Level => &block.levels,
-                };
-                match names.get(x) {
-                    Some(name) => (name.clone(), quote(name)),
-                    None => ((x + 1).to_string(), (x + 1).to_string()),
-                }
-            })
+        let plain = |at: usize| {
+            let names = match quantity.axes()[at] {
+                Axis::Component => &[][..],
+                Axis::Coordinate => &self.layout.coordinates,
+                Axis::Level => &block.levels,
+            };
+            names.get(index[at]).cloned().unwrap_or_else(|| (index[at] + 1).to_string())
+        };
+        let shown: Vec<(String, String)> = (0..index.len())
+            .map(|at| (plain(at), quantity.index_name(self.layout, index, at)))
             .collect();
         let tag = shown.iter().zip(sliced).filter(|(_, s)| **s).map(|((plain, _), _)| &plain[..]);
         let all: Vec<&str> = shown.iter().map(|(_, quoted)| quoted.as_str()).collect();
@@ -336,6 +334,14 @@ impl Resolver<'_> {
         };
         let found = match index {
             Index::All => return Ok(extent),
+            // A level whose name is that number: 1 is the answer 1, though it may be the second of two.
+            Index::Number(x) if axis == Axis::Level && names.iter().any(|n| is_number(n)) => {
+                let same = |name: &String| name.parse::<f64>().is_ok_and(|own| own == *x);
+                match names.iter().position(same) {
+                    Some(at) => at,
+                    None => self.named(&x.to_string(), axis, names, span)?,
+                }
+            }
             // Coordinates are numbered as all are, though a quantity may be of some of them only.
             Index::Number(x) => {
                 let most = if axis == Axis::Coordinate { names.len() } else { extent.len() };

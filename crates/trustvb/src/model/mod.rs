@@ -4,6 +4,7 @@ mod bmlr;
 mod data;
 mod gmm;
 mod kernel;
+mod linear;
 mod moments;
 mod prior;
 mod registry;
@@ -20,7 +21,7 @@ pub use prior::PriorBase;
 pub(crate) use registry::quantities;
 pub use registry::{KINDS, ModelSpec, Simulation, SimulationSettings};
 pub use spec::{Kind, Noun, PriorInWords, Spec};
-pub use wish::{PriorWish, Source, TakePieces, WishError, Wished, Wishes};
+pub use wish::{ColumnType, PriorWish, Source, TakePieces, WishError, Wished, Wishes};
 
 use crate::data::DataError;
 use crate::functional::{Entry, Place, Quantity, Reported};

@@ -38,6 +38,10 @@ pub struct Kind {
     pub unit: Noun,
     /// What users can ask for.
     pub(crate) quantities: &'static [Quantity],
+    /// The options of a command line that it takes, of those that not every model does.
+    pub(super) takes: &'static [&'static str],
+    /// What to add when an option is refused.
+    pub(super) because: &'static [(&'static str, &'static str)],
     /// Whether wishes that name no model mean this one.
     pub(super) is_meant: fn(&Wishes) -> bool,
     /// Data and settings that users' wishes mean.
@@ -52,6 +56,7 @@ impl Kind {
 
     /// Reads the data and settles the model that wishes mean, if they are this model's.
     pub fn grant(&self, wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
+        wishes.check(self)?;
         (self.grant)(wishes, source)
     }
 }

@@ -3,6 +3,7 @@
 use super::{KINDS, Kind, ModelData, ModelError, ModelSpec, PriorBase, Update};
 use crate::data::{DataError, Frame, ReadOptions};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// What a user says of a model. Each model takes what is its and refuses the rest.
@@ -26,6 +27,8 @@ pub struct Wishes {
     pub prior: PriorWish,
     /// Which form of (M4).
     pub update: Option<Update>,
+    /// What columns hold, for models that take columns of several kinds.
+    pub types: Vec<(String, ColumnType)>,
     /// What is left open is as in the paper's code.
     pub published: bool,
 }
@@ -43,13 +46,66 @@ impl Wishes {
             min_group_rows: 1,
             prior: PriorWish::Default,
             update: None,
+            types: Vec::new(),
             published: false,
         }
+    }
+
+    /// The options that are not every model's and that were given.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--columns", self.columns.is_some()),
+            ("--types", !self.types.is_empty()),
+            ("--formula", self.formula.is_some()),
+            ("--stream", self.stream),
+            ("--noise", self.noise.is_some()),
+            ("--update", self.update.is_some()),
+            ("--published", self.published),
+        ];
+        options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    /// Refuses options that are not a model's, with the models whose they are.
+    pub(super) fn check(&self, kind: &Kind) -> Result<(), WishError> {
+        let Some(option) = self.given().find(|option| !kind.takes.contains(option)) else {
+            return Ok(());
+        };
+        let own = KINDS.iter().filter(|kind| kind.takes.contains(&option));
+        let own: Vec<&str> = own.map(|kind| kind.name).collect();
+        let mut why = format!("{option} is for --model {}", own.join(" and "));
+        if let Some((_, more)) = kind.because.iter().find(|(known, _)| *known == option) {
+            why.push_str(more);
+        }
+        Err(WishError::Options(why))
     }
 
     /// The model that these words mean when none is named: the first that wants something of what is given.
     pub fn model(&self) -> &'static Kind {
         KINDS.into_iter().find(|kind| (kind.is_meant)(self)).unwrap_or(KINDS[0])
+    }
+}
+
+/// What a user says a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnType {
+    /// Numbers.
+    Gaussian,
+    /// Whole numbers from 0.
+    Count,
+    /// One of several levels.
+    Category,
+}
+
+impl ColumnType {
+    /// The type of this name.
+    pub fn named(name: &str) -> Option<ColumnType> {
+        match name {
+            "gaussian" => Some(ColumnType::Gaussian),
+            "count" => Some(ColumnType::Count),
+            "category" => Some(ColumnType::Category),
+            _ => None,
+        }
     }
 }
 
@@ -136,9 +192,4 @@ pub enum WishError {
     /// Data and model together.
     #[error(transparent)]
     Model(#[from] ModelError),
-}
-
-/// Refuses what is not a model's.
-pub(super) fn refuse(wrong: bool, why: &str) -> Result<(), WishError> {
-    if wrong { Err(WishError::Options(why.to_owned())) } else { Ok(()) }
 }

@@ -470,7 +470,7 @@ simulate = { model = "bmlr", rows = 5, groups = 30, coefficients = [[1.0], [-1.0
             ("n = [100, 200]", "n = [100, 100]", &["design one", "one/n=100 is there twice"]),
             ("name = \"two\"", "name = \"one\"", &["two designs are named one"]),
             ("name = \"two\"", "name = \"a/b\"", &["design a/b", "letters"]),
-            ("separation = 3.0", "rows = 3", &["design one", "rows", "not a setting of gmm"]),
+            ("separation = 3.0", "rows = 3", &["line 10", "unknown field `rows`", "separation"]),
             ("separation = 3.0", "weights = [1.0, -1.0]", &["weights", "-1"]),
             ("separation = 3.0", "df = 2.0", &["df", "more than 2"]),
             ("quantities = [\"pi[1]\"]", "", &["quantities", "design one"]),

@@ -86,6 +86,18 @@ pub(crate) fn put_mv_normal(
     own[..mean.len()].copy_from_slice(mean);
 }
 
+/// Puts true probabilities of a component into a Dirichlet block.
+pub(crate) fn put_dirichlet(
+    layout: &Layout,
+    block: &str,
+    k: usize,
+    p: &[f64],
+    parameters: &mut [f64],
+) {
+    let Some(own) = copy(layout, block, Family::Dirichlet, k, parameters) else { return };
+    own.copy_from_slice(p);
+}
+
 /// Puts a true positive number of a component into a Gamma block.
 pub(crate) fn put_gamma(
     layout: &Layout,

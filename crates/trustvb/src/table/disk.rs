@@ -172,7 +172,7 @@ fn prepare(
     if let Some(data) = data
         && !kept.has(DATA)?
     {
-        let dataset = Dataset::from_columns(data.column_names(), data.columns())?;
+        let dataset = Dataset::with_gaps(data.column_names(), data.columns());
         kept.write(DATA, dataset_bytes(&dataset))?;
     }
     Ok(kept)

@@ -127,7 +127,8 @@ fn read_columns_unguarded(
 
 /// Reads a whole data set from a file's content; `file` stands for it in messages.
 pub(crate) fn read_dataset_in(content: Vec<u8>, file: &str) -> Result<Dataset, DataError> {
-    read_parquet(Bytes::from(content), file, &ReadOptions::default())?.into_dataset()
+    let options = ReadOptions { keep_missing: true, ..ReadOptions::default() };
+    read_parquet(Bytes::from(content), file, &options)?.into_dataset()
 }
 
 /// An open Parquet file, to be read in pieces.
@@ -145,6 +146,7 @@ pub(in crate::data) struct ParquetRows<'a, R: ChunkReader + 'static = File> {
     n_rows: usize,
     n_dropped: usize,
     drop_missing: bool,
+    keep_missing: bool,
     missing: MissingCells,
     progress: Option<&'a dyn Fn(u64, u64)>,
     done_bytes: u64,
@@ -233,6 +235,7 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
             n_rows: 0,
             n_dropped: 0,
             drop_missing: options.drop_missing,
+            keep_missing: options.keep_missing,
             missing: MissingCells {
                 file: name.to_owned(),
                 unit: RowUnit::Row,
@@ -354,6 +357,12 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
 
     /// The rows since the last call, `n_rows` from `first` on, without those that miss a cell.
     fn take(&mut self, first: usize, n_rows: usize) -> Frame {
+        if self.keep_missing {
+            for column in &mut self.columns {
+                column.missing.clear();
+                column.shown.clear();
+            }
+        }
         let missing = self.columns.iter().flat_map(|c| &c.missing);
         let mut bad_rows: Vec<usize> = missing.map(|row| row - first).collect();
         self.missing.n_cells += bad_rows.len();

@@ -25,7 +25,6 @@
 
 mod gather;
 mod groups;
-mod kernel;
 mod prior;
 mod simulate;
 mod spec;

@@ -5,7 +5,7 @@ use crate::data::{DataError, Dataset, Formula, Frame, Grouped, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::data::GROUP;
 use crate::model::spec::{Kind, Noun, PriorInWords};
-use crate::model::wish::{Source, WishError, Wished, Wishes, refuse};
+use crate::model::wish::{Source, WishError, Wished, Wishes};
 use crate::model::{Model, ModelData, ModelError, PriorBase, Spec, WEIGHT};
 use crate::posterior::{Block, Family, Layout};
 use crate::problem::Problem;
@@ -72,14 +72,14 @@ pub(in crate::model) const KIND: Kind = Kind {
         positive("tau", "prior precision of the coefficients"),
         positive("noise", "noise precision"),
     ],
+    takes: &["--formula", "--stream", "--noise", "--published"],
+    because: &[("--columns", "; use --formula")],
     is_meant: |wishes| wishes.formula.is_some(),
     grant,
 };
 
 /// Groups by the wished formula, and a mixture for them.
 fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
-    refuse(wishes.columns.is_some(), "--columns is for --model gmm; use --formula")?;
-    refuse(wishes.update.is_some(), "--update is for --model gmm")?;
     let Some(text) = wishes.formula.as_deref() else {
         let what = "--model bmlr needs a formula, such as --formula 'y ~ x | group'";
         return Err(WishError::Options(what.to_owned()));
@@ -186,6 +186,9 @@ impl Spec for RegressionMixture {
     }
 
     fn stored_data(&self, data: Dataset) -> Result<ModelData, ModelError> {
+        if !data.is_complete() {
+            return Err(ModelError::WrongData(KIND.name));
+        }
         if data.names()[0] == IS_STATISTICS {
             let found = GroupStatistics::from_dataset(&data);
             return found.map(ModelData::Statistics).ok_or(ModelError::WrongData(KIND.name));

@@ -1,16 +1,15 @@
 //! One sweep of a mixture of regressions: (M5) in the order β, τ, λ, π, then the E-step.
 
 use super::groups::{Groups, ROWS, XY, YY, features};
-use super::kernel::e_step;
 use super::{Bmlr, Noise};
 use crate::linalg::{
     cholesky, gram, invert_lower, ln_det_from_cholesky, packed_index, packed_len, quadratic_form,
     solve_cholesky, trace_of_product,
 };
 use crate::model::kernel::Scratch;
-use crate::model::{Degenerate, Sweeper, softmax};
+use crate::model::linear::{self, Members};
+use crate::model::{Degenerate, Sweeper};
 use crate::posterior::{Gamma, MvNormal, Posterior, SymmetricDirichlet};
-use crate::simd::LANES;
 use crate::special::gamma::{Batch, ln_gamma};
 use std::f64::consts::TAU;
 
@@ -34,13 +33,7 @@ struct Component {
 /// Working memory of the fits of a mixture of regressions.
 pub(super) struct BmlrSweeper<'a> {
     model: &'a Bmlr,
-    /// The groups with positive weight.
-    members: Vec<usize>,
-    /// Their features; empty while all groups have positive weight.
-    compacted: Vec<[f64; LANES]>,
-    use_all: bool,
-    /// Weights of the groups in use.
-    weights: Vec<[f64; LANES]>,
+    members: Members,
     /// `Σ w_n J_n`.
     weighted_rows: f64,
     components: Vec<Component>,
@@ -68,10 +61,7 @@ impl<'a> BmlrSweeper<'a> {
         };
         BmlrSweeper {
             model,
-            members: Vec::new(),
-            compacted: Vec::new(),
-            use_all: true,
-            weights: Vec::new(),
+            members: Members::default(),
             weighted_rows: 0.0,
             components: vec![component; k],
             densities: vec![0.0; k * (1 + features(p))],
@@ -174,16 +164,8 @@ impl<'a> BmlrSweeper<'a> {
     /// Responsibilities of all groups at the `q(θ)` that is prepared.
     fn responsibilities_now(&self) -> Vec<f64> {
         let groups = &self.model.groups;
-        let (k, length) = (self.model.n_components, features(groups.p()));
-        let mut all = vec![0.0; groups.len() * k];
-        for (n, r) in all.chunks_exact_mut(k).enumerate() {
-            for (r, numbers) in r.iter_mut().zip(self.densities.chunks_exact(length + 1)) {
-                *r = numbers[0]
-                    + (0..length).map(|f| numbers[1 + f] * groups.feature(n, f)).sum::<f64>();
-            }
-            softmax(r);
-        }
-        all
+        let get = |group: usize, f: usize| groups.feature(group, f);
+        linear::responsibilities(groups.len(), features(groups.p()), &self.densities, get)
     }
 
     /// What the E-step needs of `q(θ)`, and `KL(q(θ) ‖ p(θ))`.
@@ -245,11 +227,10 @@ impl<'a> BmlrSweeper<'a> {
     /// The E-step, and the expectations that the next update needs.
     fn e_step(&mut self, next: &mut [f64]) -> f64 {
         let p = self.model.p();
-        let blocks = if self.use_all { &self.model.groups.blocks } else { &self.compacted };
-        let bound = e_step(
+        let bound = linear::e_step(
             features(p),
-            blocks,
-            &self.weights,
+            self.members.blocks(&self.model.groups.blocks),
+            self.members.weights(),
             &self.densities,
             &mut self.stats,
             &mut self.scratch,
@@ -283,15 +264,9 @@ fn expected_residual(p: usize, beta: &[f64], features: &[f64]) -> f64 {
 }
 
 /// Noise precision that centres suggest: rows over the residuals around each group's best centre.
-fn noise_around(
-    groups: &Groups,
-    members: &[usize],
-    weights: &[[f64; LANES]],
-    centres: &[Vec<f64>],
-) -> f64 {
+fn noise_around(groups: &Groups, members: &Members, centres: &[Vec<f64>]) -> f64 {
     let (mut rows, mut residual) = (0.0, 0.0);
-    for (i, &n) in members.iter().enumerate() {
-        let weight = weights[i / LANES][i % LANES];
+    for (n, weight) in members.units() {
         let best = centres.iter().map(|c| groups.residual(n, c)).fold(f64::INFINITY, f64::min);
         rows += weight * groups.feature(n, ROWS);
         residual += weight * best;
@@ -302,30 +277,13 @@ fn noise_around(
 impl Sweeper for BmlrSweeper<'_> {
     fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
         let groups = &self.model.groups;
-        let weight = |n: usize| weights.map_or(1.0, |w| w[n]);
-        self.members.clear();
-        self.members.extend((0..groups.len()).filter(|&n| weight(n) > 0.0));
-        self.use_all = self.members.len() == groups.len();
-        let length = features(groups.p());
-        let n_blocks = self.members.len().div_ceil(LANES);
-        self.weights.clear();
-        self.weights.resize(n_blocks, [0.0; LANES]);
-        self.compacted.clear();
-        if !self.use_all {
-            self.compacted.resize(n_blocks * length, [0.0; LANES]);
-        }
+        let get = |group: usize, f: usize| groups.feature(group, f);
+        self.members.load(groups.len(), features(groups.p()), weights, get);
         self.weighted_rows = 0.0;
         let mut total = 0.0;
-        for (next, &n) in self.members.iter().enumerate() {
-            let (block, lane) = (next / LANES, next % LANES);
-            self.weights[block][lane] = weight(n);
-            self.weighted_rows += weight(n) * groups.feature(n, ROWS);
-            total += weight(n);
-            if !self.use_all {
-                for f in 0..length {
-                    self.compacted[block * length + f][lane] = groups.feature(n, f);
-                }
-            }
+        for (n, weight) in self.members.units() {
+            self.weighted_rows += weight * groups.feature(n, ROWS);
+            total += weight;
         }
         if total > 0.0 {
             Ok(())
@@ -343,7 +301,7 @@ impl Sweeper for BmlrSweeper<'_> {
         let noise = match self.known_noise() {
             Some(_) => None,
             None => {
-                let mean = noise_around(&self.model.groups, &self.members, &self.weights, &centres);
+                let mean = noise_around(&self.model.groups, &self.members, &centres);
                 Some(Gamma::new(1.0, 1.0 / mean))
             }
         };

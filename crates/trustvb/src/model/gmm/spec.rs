@@ -4,7 +4,7 @@ use super::{Gmm, GmmPrior, Update};
 use crate::data::{Dataset, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::spec::{Kind, Noun, PriorInWords};
-use crate::model::wish::{Source, WishError, Wished, Wishes, refuse};
+use crate::model::wish::{Source, WishError, Wished, Wishes};
 use crate::model::{Model, ModelData, ModelError, PriorBase, Spec, WEIGHT};
 use crate::posterior::{Block, Family, Layout};
 use crate::problem::Problem;
@@ -70,19 +70,18 @@ pub(in crate::model) const KIND: Kind = Kind {
         quantity("sd", "standard deviation", Entry::Deviation, Reported::Nothing),
         quantity("cor", "correlation", Entry::Correlation, Reported::Nothing),
     ],
+    takes: &["--columns", "--update", "--published"],
+    because: &[(
+        "--stream",
+        " with a --formula: a mixture of regressions needs only sums over each group, but a Gaussian mixture needs its \
+         rows in every sweep, so they must be in memory; leave --stream out",
+    )],
     is_meant: |_| false,
     grant,
 };
 
 /// Rows of the wished columns, and a mixture for them.
 fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
-    refuse(wishes.formula.is_some(), "--formula is for --model bmlr")?;
-    refuse(wishes.noise.is_some(), "--noise is for --model bmlr")?;
-    refuse(
-        wishes.stream,
-        "--stream is for --model bmlr with a --formula: a mixture of regressions needs only sums over each group, \
-         but a Gaussian mixture needs its rows in every sweep, so they must be in memory; leave --stream out",
-    )?;
     let options = ReadOptions {
         columns: wishes.columns.clone(),
         drop_missing: wishes.drop_missing,
@@ -123,7 +122,10 @@ impl Spec for GaussianMixture {
     }
 
     fn stored_data(&self, data: Dataset) -> Result<ModelData, ModelError> {
-        Ok(ModelData::Rows(data))
+        match data.is_complete() {
+            true => Ok(ModelData::Rows(data)),
+            false => Err(ModelError::WrongData(KIND.name)),
+        }
     }
 
     fn in_words(&self, variables: &[String]) -> String {

@@ -1,11 +1,12 @@
-//! The E-step of a mixture of regressions: log densities are linear in a group's features.
+//! The E-step of models whose log densities are linear in a unit's features, and the units that take part in it.
 //!
-//! `length` is the number of features; `blocks` holds eight groups at a time, feature after feature.
+//! `length` is the number of features; `blocks` holds eight units at a time, feature after feature.
 
-use crate::model::kernel::{CHUNK, Scratch, in_pieces, softmax};
+use super::kernel::{CHUNK, Scratch, in_pieces, softmax};
+use super::softmax as softmax_of_one;
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 
-/// Sums over all groups into `stats` (per component `N_k`, then `Σ w r` times each feature) and
+/// Sums over all units into `stats` (per component `N_k`, then `Σ w r` times each feature) and
 /// returns `Σ_n w_n log Σ_k ρ_nk`. `densities` holds per component `c_0, c_1, …` with
 /// `log ρ_nk = c_0 + Σ_f c_f feature_f`.
 pub(super) fn e_step(
@@ -32,6 +33,81 @@ pub(super) fn e_step(
         };
         dispatch_on(InstructionSet::best(), kernel)
     })
+}
+
+/// The units of positive weight, with their features where these are not all units.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    units: Vec<usize>,
+    use_all: bool,
+    compacted: Vec<[f64; LANES]>,
+    weights: Vec<[f64; LANES]>,
+}
+
+impl Members {
+    /// Takes the weights of `n` units (`None`: all one) with `length` features each.
+    pub(super) fn load(
+        &mut self,
+        n: usize,
+        length: usize,
+        weights: Option<&[f64]>,
+        feature: impl Fn(usize, usize) -> f64,
+    ) {
+        let weight = |unit: usize| weights.map_or(1.0, |w| w[unit]);
+        self.units.clear();
+        self.units.extend((0..n).filter(|&unit| weight(unit) > 0.0));
+        self.use_all = self.units.len() == n;
+        let n_blocks = self.units.len().div_ceil(LANES);
+        self.weights.clear();
+        self.weights.resize(n_blocks, [0.0; LANES]);
+        self.compacted.clear();
+        if !self.use_all {
+            self.compacted.resize(n_blocks * length, [0.0; LANES]);
+        }
+        for (next, &unit) in self.units.iter().enumerate() {
+            let (block, lane) = (next / LANES, next % LANES);
+            self.weights[block][lane] = weight(unit);
+            if !self.use_all {
+                for f in 0..length {
+                    self.compacted[block * length + f][lane] = feature(unit, f);
+                }
+            }
+        }
+    }
+
+    /// Their features, of which `all` are those of all units.
+    pub(super) fn blocks<'a>(&'a self, all: &'a [[f64; LANES]]) -> &'a [[f64; LANES]] {
+        if self.use_all { all } else { &self.compacted }
+    }
+
+    /// Their weights, eight at a time.
+    pub(super) fn weights(&self) -> &[[f64; LANES]] {
+        &self.weights
+    }
+
+    /// Each with its weight.
+    pub(super) fn units(&self) -> impl Iterator<Item = (usize, f64)> {
+        let weight = |i: usize| self.weights[i / LANES][i % LANES];
+        self.units.iter().enumerate().map(move |(i, &unit)| (unit, weight(i)))
+    }
+}
+
+/// Responsibilities of `n` units, unit after unit, under the `densities` of an E-step.
+pub(super) fn responsibilities(
+    n: usize,
+    length: usize,
+    densities: &[f64],
+    feature: impl Fn(usize, usize) -> f64,
+) -> Vec<f64> {
+    let k = densities.len() / (length + 1);
+    let mut all = vec![0.0; n * k];
+    for (unit, r) in all.chunks_exact_mut(k).enumerate() {
+        for (r, numbers) in r.iter_mut().zip(densities.chunks_exact(length + 1)) {
+            *r = numbers[0] + (0..length).map(|f| numbers[1 + f] * feature(unit, f)).sum::<f64>();
+        }
+        softmax_of_one(r);
+    }
+    all
 }
 
 /// Features whose sums are kept in registers together.

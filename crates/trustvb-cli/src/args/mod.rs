@@ -18,7 +18,7 @@ pub(crate) use shared::{
 };
 pub(crate) use simulate::{
     DrawArgs, NoiseName, SimulateArgs, SimulateBmlrArgs, SimulateCommand, SimulateGmmArgs,
-    SimulateStudyArgs,
+    SimulateMixtureArgs, SimulateStudyArgs,
 };
 pub(crate) use slurm::{JobArgs, SlurmArgs, SlurmCommand, SlurmStudyArgs, SlurmTableArgs};
 pub(crate) use study::{

@@ -1,4 +1,4 @@
-//! `trustvb simulate gmm | bmlr | study`.
+//! `trustvb simulate gmm | bmlr | mixture | study`.
 
 use super::value::{positive, seed};
 use clap::{Args, Subcommand, ValueEnum};
@@ -13,6 +13,11 @@ const SIMULATE_GMM_EXAMPLES: &str = "Examples:
 const SIMULATE_BMLR_EXAMPLES: &str = "Examples:
   trustvb simulate bmlr --preset paper-bmlr --groups 100 --rows 50 -o groups.csv
   trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' --noise-sd 0.5 -o groups.csv";
+
+const SIMULATE_MIXTURE_EXAMPLES: &str = "Examples:
+  trustvb simulate mixture --n 500 --items 6 --agree 0.85 -o answers.csv
+  trustvb simulate mixture --n 500 --weights 3,2,1 --items 8 --missing 0.1 --seed 7 -o gaps.csv
+  trustvb simulate mixture --n 500 --items 4 --rates '2,6' --means '0,3' -o mixed.csv";
 
 const SIMULATE_STUDY_EXAMPLES: &str = "Examples:
   trustvb simulate study paper-gmm gmm/n=1000 --replication 17 -o data.csv";
@@ -37,6 +42,12 @@ pub(crate) enum SimulateCommand {
     /// quantities have (pi, beta, noise). Component 1 is the heaviest. The design is standard Normal.
     #[command(after_help = SIMULATE_BMLR_EXAMPLES)]
     Bmlr(SimulateBmlrArgs),
+    /// Rows of yes-or-no items, counts and numbers in latent classes
+    ///
+    /// The truth goes into a file beside the data: data.csv gets data.truth.json, with the names that
+    /// quantities have (pi, p, rate, mu, sd). Class 1 is the heaviest. Columns are items, then counts, then numbers.
+    #[command(after_help = SIMULATE_MIXTURE_EXAMPLES)]
+    Mixture(SimulateMixtureArgs),
     /// A data set of a study, exactly as the study saw it
     ///
     /// Its truth file tells the seed with which `trustvb calibrate` gives the study's intervals.
@@ -125,6 +136,40 @@ pub(crate) struct SimulateBmlrArgs {
     /// Mean of the regressors [default: 0]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) x_mean: Option<f64>,
+    /// Seed
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateMixtureArgs {
+    /// Rows [default: 1000]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) n: Option<usize>,
+    /// Classes [default: as many as weights, rates or means, otherwise 2]
+    #[arg(short = 'k', long, value_name = "K", value_parser = positive)]
+    pub(crate) components: Option<usize>,
+    /// Weights; they need not add up to 1 [default: 0.65,0.35 or K, K-1, …, 1]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub(crate) weights: Option<Vec<f64>>,
+    /// Items with the answers 0 and 1. Class 1 says 1 to all, class 2 to none, class 3 to the first half, class 4 to
+    /// the other half
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub(crate) items: usize,
+    /// How clearly: the probability of the answer that a class leans to
+    #[arg(long, value_name = "P", default_value_t = 0.8)]
+    pub(crate) agree: f64,
+    /// Rates of counts: '2,6' for one column with two classes, '2,6;1,1' for two columns
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) rates: Option<String>,
+    /// Means of numbers with standard deviation 1, written as rates are
+    #[arg(long, value_name = "ROWS", allow_hyphen_values = true)]
+    pub(crate) means: Option<String>,
+    /// Share of the cells that are missing, at random
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) missing: f64,
     /// Seed
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,

@@ -1,8 +1,8 @@
-//! `trustvb simulate gmm | bmlr | study`: data sets with known truth, and the truth beside them.
+//! `trustvb simulate gmm | bmlr | mixture | study`: data sets with known truth, and the truth beside them.
 
 use crate::args::{
     DrawArgs, NoiseName, SimulateArgs, SimulateBmlrArgs, SimulateCommand, SimulateGmmArgs,
-    SimulateStudyArgs,
+    SimulateMixtureArgs, SimulateStudyArgs,
 };
 use crate::failure::Failure;
 use crate::output::{check_path, json_text, write_text};
@@ -10,7 +10,9 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trustvb::data::{replace_file, write_csv, write_parquet};
-use trustvb::model::{BmlrSimulationSettings, GmmSimulationSettings};
+use trustvb::model::{
+    BmlrSimulationSettings, GmmSimulationSettings, MixtureSimulationSettings, SimulatedColumn,
+};
 use trustvb::study::{
     SettingsOf, Simulation, SimulationSettings, StudyError, calibration_seed, preset,
 };
@@ -23,6 +25,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         }
         SimulateCommand::Bmlr(args) => {
             let simulation = checked(&bmlr(args)?)?;
+            write(&simulation, args.seed, &args.draw)
+        }
+        SimulateCommand::Mixture(args) => {
+            let simulation = checked(&mixture(args)?)?;
             write(&simulation, args.seed, &args.draw)
         }
         SimulateCommand::Study(args) => of_study(args),
@@ -114,6 +120,27 @@ fn bmlr(args: &SimulateBmlrArgs) -> Result<BmlrSimulationSettings, Failure> {
     }
     settings.x_mean = args.x_mean.or(settings.x_mean);
     Ok(settings)
+}
+
+fn mixture(args: &SimulateMixtureArgs) -> Result<MixtureSimulationSettings, Failure> {
+    let mut columns = Vec::new();
+    if let Some(text) = &args.rates {
+        let rates = matrix("--rates", text)?.into_iter();
+        columns.extend(rates.map(|rate| SimulatedColumn::Count { rate }));
+    }
+    if let Some(text) = &args.means {
+        let means = matrix("--means", text)?.into_iter();
+        columns.extend(means.map(|mu| SimulatedColumn::Gaussian { sd: vec![1.0; mu.len()], mu }));
+    }
+    Ok(MixtureSimulationSettings {
+        n: vec![args.n.unwrap_or(1000)],
+        weights: args.weights.clone(),
+        components: args.components,
+        items: Some(args.items),
+        agree: Some(args.agree),
+        columns,
+        missing: Some(args.missing),
+    })
 }
 
 /// Rows of numbers: `1,0;0,1`.

@@ -1,6 +1,6 @@
 //! Data of the kinds that models take.
 
-use super::{GroupStatistics, ModelError, ModelSpec};
+use super::{GroupStatistics, MixedData, ModelError, ModelSpec};
 use crate::data::{Dataset, Grouped};
 
 /// Data of a kind that a model takes.
@@ -13,6 +13,14 @@ pub enum ModelData {
     Groups(Grouped),
     /// Sums over groups of rows that were never held whole.
     Statistics(GroupStatistics),
+    /// Rows of columns of different kinds, with missing cells.
+    Mixed(MixedData),
+}
+
+impl From<MixedData> for ModelData {
+    fn from(data: MixedData) -> ModelData {
+        ModelData::Mixed(data)
+    }
 }
 
 impl From<Dataset> for ModelData {
@@ -54,6 +62,7 @@ impl ModelData {
         };
         match self {
             ModelData::Rows(data) => data.names().to_vec(),
+            ModelData::Mixed(data) => data.names().to_vec(),
             ModelData::Groups(data) => grouped(data.response_name(), data.design_names()),
             ModelData::Statistics(data) => grouped(data.response_name(), data.design_names()),
         }
@@ -62,7 +71,7 @@ impl ModelData {
     /// Names of all columns: those of [`variables`](Self::variables), or of the statistics.
     pub fn column_names(&self) -> Vec<String> {
         match self {
-            ModelData::Rows(_) | ModelData::Groups(_) => self.variables(),
+            ModelData::Rows(_) | ModelData::Groups(_) | ModelData::Mixed(_) => self.variables(),
             ModelData::Statistics(data) => {
                 data.to_columns().into_iter().map(|(name, _)| name).collect()
             }
@@ -75,6 +84,7 @@ impl ModelData {
             ModelData::Rows(data) => {
                 (0..data.n_columns()).map(|j| data.column(j).to_vec()).collect()
             }
+            ModelData::Mixed(data) => data.columns().to_vec(),
             ModelData::Groups(data) => {
                 let mut columns = vec![data.response().to_vec()];
                 columns.extend((0..data.n_columns()).map(|j| data.design_column(j).to_vec()));
@@ -96,6 +106,7 @@ impl ModelData {
     pub fn n_units(&self) -> usize {
         match self {
             ModelData::Rows(data) => data.n_rows(),
+            ModelData::Mixed(data) => data.n_rows(),
             ModelData::Groups(data) => data.n_groups(),
             ModelData::Statistics(data) => data.n_groups(),
         }
@@ -124,13 +135,16 @@ impl ModelData {
 
     /// Whether a file of its columns can be read as data again.
     pub fn is_a_file(&self) -> bool {
-        !matches!(self, ModelData::Groups(_))
+        matches!(self, ModelData::Rows(_) | ModelData::Statistics(_))
     }
 
     /// The columns as a user's file has them: groups first, numbered from 1. `None` where there are only sums.
     pub fn to_file(&self) -> Option<Dataset> {
         match self {
             ModelData::Rows(rows) => Some(rows.clone()),
+            ModelData::Mixed(rows) => {
+                Some(Dataset::with_gaps(rows.names().to_vec(), rows.columns().to_vec()))
+            }
             ModelData::Groups(grouped) => {
                 let mut names = vec!["group".to_owned(), "y".to_owned()];
                 names.extend(grouped.design_names().iter().cloned());
@@ -167,6 +181,14 @@ impl ModelData {
         };
         match self {
             ModelData::Rows(data) => format!("{}, each a unit.", plural(data.n_rows(), "row")),
+            ModelData::Mixed(data) => match data.n_missing() {
+                0 => format!("{}, each a unit.", plural(data.n_rows(), "row")),
+                n => {
+                    let cells = data.n_rows() * data.names().len();
+                    let rows = plural(data.n_rows(), "row");
+                    format!("{rows}, each a unit; {n} of {cells} cells are missing.")
+                }
+            },
             ModelData::Groups(data) => {
                 grouped(data.n_groups(), data.n_rows(), "", data.response_name())
             }
@@ -189,6 +211,14 @@ impl ModelData {
         };
         let summaries: Vec<[f64; 4]> = match self {
             ModelData::Rows(_) => self.columns().iter().map(|c| summary(c)).collect(),
+            ModelData::Mixed(data) => {
+                let there = |c: &Vec<f64>| c.iter().copied().filter(|x| !x.is_nan()).collect();
+                data.columns()
+                    .iter()
+                    .map(|c| -> Vec<f64> { there(c) })
+                    .map(|c| summary(&c))
+                    .collect()
+            }
             ModelData::Groups(data) => {
                 let columns = self.columns();
                 columns[..data.n_columns() + 1].iter().map(|c| summary(c)).collect()

@@ -5,6 +5,7 @@ mod data;
 mod gmm;
 mod kernel;
 mod linear;
+mod mixture;
 mod moments;
 mod prior;
 mod registry;
@@ -17,6 +18,10 @@ pub use bmlr::{
 };
 pub use data::{ModelData, VariableInWords};
 pub use gmm::{GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, Update};
+pub use mixture::{
+    ColumnKind, ColumnMixture, MixedData, Mixture, MixtureColumn, MixturePrior, MixtureSimulation,
+    MixtureSimulationSettings, SimulatedColumn,
+};
 pub use prior::PriorBase;
 pub(crate) use registry::quantities;
 pub use registry::{KINDS, ModelSpec, Simulation, SimulationSettings};

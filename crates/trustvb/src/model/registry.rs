@@ -3,6 +3,7 @@
 use super::Spec;
 use super::bmlr::{self, BmlrSimulation, BmlrSimulationSettings, RegressionMixture};
 use super::gmm::{self, GaussianMixture, GmmSimulation, GmmSimulationSettings};
+use super::mixture::{self, ColumnMixture, MixtureSimulation, MixtureSimulationSettings};
 use super::spec::Kind;
 use crate::functional::Quantity;
 use crate::study::{SettingsOf, SimulationOf};
@@ -18,6 +19,8 @@ pub enum ModelSpec {
     Gmm(GaussianMixture),
     /// A mixture of linear regressions.
     Bmlr(RegressionMixture),
+    /// A mixture whose columns are independent, each of its own kind.
+    Mixture(ColumnMixture),
 }
 
 impl Deref for ModelSpec {
@@ -27,6 +30,7 @@ impl Deref for ModelSpec {
         match self {
             ModelSpec::Gmm(spec) => spec,
             ModelSpec::Bmlr(spec) => spec,
+            ModelSpec::Mixture(spec) => spec,
         }
     }
 }
@@ -43,6 +47,12 @@ impl From<RegressionMixture> for ModelSpec {
     }
 }
 
+impl From<ColumnMixture> for ModelSpec {
+    fn from(spec: ColumnMixture) -> ModelSpec {
+        ModelSpec::Mixture(spec)
+    }
+}
+
 /// A simulation as it is written: of which model, and with what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "lowercase")]
@@ -52,6 +62,8 @@ pub enum SimulationSettings {
     Gmm(GmmSimulationSettings),
     /// Groups of rows, each following one of several regressions.
     Bmlr(BmlrSimulationSettings),
+    /// Rows of columns of different kinds.
+    Mixture(MixtureSimulationSettings),
 }
 
 impl Deref for SimulationSettings {
@@ -61,6 +73,7 @@ impl Deref for SimulationSettings {
         match self {
             SimulationSettings::Gmm(settings) => settings,
             SimulationSettings::Bmlr(settings) => settings,
+            SimulationSettings::Mixture(settings) => settings,
         }
     }
 }
@@ -70,6 +83,7 @@ impl DerefMut for SimulationSettings {
         match self {
             SimulationSettings::Gmm(settings) => settings,
             SimulationSettings::Bmlr(settings) => settings,
+            SimulationSettings::Mixture(settings) => settings,
         }
     }
 }
@@ -83,6 +97,8 @@ pub enum Simulation {
     Gmm(GmmSimulation),
     /// Groups of a mixture of regressions.
     Bmlr(BmlrSimulation),
+    /// Rows of a mixture of columns.
+    Mixture(MixtureSimulation),
 }
 
 impl Deref for Simulation {
@@ -92,12 +108,13 @@ impl Deref for Simulation {
         match self {
             Simulation::Gmm(simulation) => simulation,
             Simulation::Bmlr(simulation) => simulation,
+            Simulation::Mixture(simulation) => simulation,
         }
     }
 }
 
 /// All models, in the order in which they are listed to users.
-pub const KINDS: [&Kind; 2] = [&gmm::KIND, &bmlr::KIND];
+pub const KINDS: [&Kind; 3] = [&gmm::KIND, &bmlr::KIND, &mixture::KIND];
 
 /// What users can ask of any model, each name of a block once.
 pub(crate) fn quantities() -> impl Iterator<Item = &'static Quantity> {

@@ -1,0 +1,138 @@
+//! Rows of columns of different kinds, some of whose cells may be missing.
+
+use crate::data::DataError;
+use serde::{Deserialize, Serialize};
+
+/// What a column holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ColumnKind {
+    /// Numbers.
+    Gaussian,
+    /// Whole numbers from 0.
+    Count,
+    /// One of several levels.
+    Category {
+        /// Their names, in order: by number where all are numbers, otherwise by letters.
+        levels: Vec<String>,
+    },
+}
+
+impl ColumnKind {
+    /// How it is called on a command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ColumnKind::Gaussian => "gaussian",
+            ColumnKind::Count => "count",
+            ColumnKind::Category { .. } => "category",
+        }
+    }
+}
+
+/// A column with its kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MixtureColumn {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    #[serde(flatten)]
+    pub kind: ColumnKind,
+}
+
+/// Rows as numbers: a level by its place from 0, NaN where a cell is missing.
+#[derive(Clone, Debug)]
+pub struct MixedData {
+    source: String,
+    names: Vec<String>,
+    columns: Vec<Vec<f64>>,
+}
+
+impl MixedData {
+    /// Columns of one length, coded.
+    pub(crate) fn new(source: &str, names: Vec<String>, columns: Vec<Vec<f64>>) -> MixedData {
+        MixedData { source: source.to_owned(), names, columns }
+    }
+
+    /// The file, as messages name it.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The coded columns.
+    pub fn columns(&self) -> &[Vec<f64>] {
+        &self.columns
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+
+    /// Number of cells that are missing.
+    pub fn n_missing(&self) -> usize {
+        self.columns.iter().flatten().filter(|x| x.is_nan()).count()
+    }
+
+    /// Refuses columns that are not of their kind, say nothing, or hold nothing in some row.
+    pub(super) fn check(&self, columns: &[MixtureColumn]) -> Result<(), DataError> {
+        let refused = |column: &MixtureColumn, what: String| {
+            Err(DataError::Column { file: self.source.clone(), column: column.name.clone(), what })
+        };
+        for (column, values) in columns.iter().zip(&self.columns) {
+            let mut there = values.iter().copied().filter(|x| !x.is_nan());
+            let Some(first) = there.next() else {
+                return refused(column, "has no value at all; leave it out with --columns".into());
+            };
+            if there.all(|x| x == first) {
+                let what =
+                    "has one value only, so it tells no classes apart; leave it out with --columns";
+                return refused(column, what.to_owned());
+            }
+            let mut values = values.iter().copied().filter(|x| !x.is_nan());
+            match &column.kind {
+                ColumnKind::Gaussian => {
+                    if let Some(bad) = values.find(|x| x.abs() > LARGEST) {
+                        return refused(column, format!("holds {bad}; use other units"));
+                    }
+                }
+                ColumnKind::Count => {
+                    if let Some(bad) = values.find(|x| !(*x >= 0.0 && *x == x.trunc() && *x < MOST))
+                    {
+                        let what =
+                            format!("holds {bad}, which is no count; say gaussian or category");
+                        return refused(column, what);
+                    }
+                }
+                ColumnKind::Category { levels } => {
+                    let n = levels.len() as f64;
+                    if let Some(bad) = values.find(|x| !(*x >= 0.0 && *x == x.trunc() && *x < n)) {
+                        return refused(
+                            column,
+                            format!("holds {bad}, which is none of its levels"),
+                        );
+                    }
+                }
+            }
+        }
+        let empty = (0..self.n_rows()).find(|&i| self.columns.iter().all(|c| c[i].is_nan()));
+        match empty {
+            Some(row) => {
+                let what = format!("row {} holds no value at all; leave it out", row + 1);
+                Err(DataError::Units { file: self.source.clone(), what })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The largest number whose square is no trouble.
+const LARGEST: f64 = 1e70;
+
+/// The largest count: beyond, neighbours cannot be told apart.
+const MOST: f64 = 9e15;

@@ -1,0 +1,253 @@
+//! The features of units, in which log densities are linear: eight units at a time, feature after feature.
+
+use super::data::{ColumnKind, MixedData, MixtureColumn};
+use crate::fit::Clusterable;
+use crate::simd::LANES;
+use crate::special::gamma::ln_gamma;
+
+/// The kind of a column's features.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum FeatureKind {
+    /// `z` and `z²` with `x = centre + scale·z`.
+    Gaussian { centre: f64, scale: f64 },
+    /// An indicator for each level.
+    Category { levels: usize },
+    /// The count; `root_scale` is the standard deviation of its square root.
+    Count,
+}
+
+/// A column among the features.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FeatureColumn {
+    pub(super) kind: FeatureKind,
+    /// The place of its first feature.
+    pub(super) first: usize,
+    /// The place of the feature that says whether a cell is there; `None` where all are, or where the others say it.
+    pub(super) there: Option<usize>,
+    /// The place of its first number in a centre.
+    pub(super) centre_at: usize,
+    /// The standard deviation of the square root of a count.
+    root_scale: f64,
+}
+
+impl FeatureColumn {
+    /// Numbers in a centre: a mean, a rate, or a probability for each level.
+    pub(super) fn centre_len(&self) -> usize {
+        match self.kind {
+            FeatureKind::Category { levels } => levels,
+            FeatureKind::Gaussian { .. } | FeatureKind::Count => 1,
+        }
+    }
+
+    /// How much of a sum over units is observed in it: `sums` are `N` and the features' sums.
+    pub(super) fn observed(&self, sums: &[f64]) -> f64 {
+        match (self.kind, self.there) {
+            (FeatureKind::Category { levels }, _) => {
+                sums[1 + self.first..1 + self.first + levels].iter().sum()
+            }
+            (_, Some(there)) => sums[1 + there],
+            (_, None) => sums[0],
+        }
+    }
+}
+
+/// All units as features.
+#[derive(Debug)]
+pub(super) struct Features {
+    n: usize,
+    length: usize,
+    centre_len: usize,
+    columns: Vec<FeatureColumn>,
+    pub(super) blocks: Vec<[f64; LANES]>,
+    /// Mean size of each feature, against which changes are relative.
+    pub(super) sizes: Vec<f64>,
+    /// What a unit's density has that does not depend on the component: `−Σ log scale − Σ log x!`.
+    pub(super) constants: Vec<f64>,
+}
+
+impl Features {
+    pub(super) fn new(data: &MixedData, columns: &[MixtureColumn]) -> Features {
+        let n = data.n_rows();
+        let (mut length, mut centre_len, mut placed) = (0, 0, Vec::new());
+        for (column, values) in columns.iter().zip(data.columns()) {
+            let present = || values.iter().copied().filter(|x| !x.is_nan());
+            let complete = present().count() == n;
+            let (kind, own) = match &column.kind {
+                ColumnKind::Gaussian => {
+                    let (centre, scale) = mean_and_sd(present());
+                    (FeatureKind::Gaussian { centre, scale }, 2)
+                }
+                ColumnKind::Count => (FeatureKind::Count, 1),
+                ColumnKind::Category { levels } => {
+                    (FeatureKind::Category { levels: levels.len() }, levels.len())
+                }
+            };
+            let says_itself = matches!(kind, FeatureKind::Category { .. });
+            let there = (!complete && !says_itself).then_some(length + own);
+            let root_scale = match kind {
+                FeatureKind::Count => mean_and_sd(present().map(f64::sqrt)).1.max(1e-3),
+                _ => 1.0,
+            };
+            let at =
+                FeatureColumn { kind, first: length, there, centre_at: centre_len, root_scale };
+            length += own + usize::from(there.is_some());
+            centre_len += at.centre_len();
+            placed.push(at);
+        }
+        let mut features = Features {
+            n,
+            length,
+            centre_len,
+            columns: placed,
+            blocks: vec![[0.0; LANES]; n.div_ceil(LANES) * length],
+            sizes: Vec::new(),
+            constants: vec![0.0; n],
+        };
+        for (at, values) in features.columns.clone().into_iter().zip(data.columns()) {
+            for (unit, &x) in values.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
+                match at.kind {
+                    FeatureKind::Gaussian { centre, scale } => {
+                        let z = (x - centre) / scale;
+                        features.set(unit, at.first, z);
+                        features.set(unit, at.first + 1, z * z);
+                        features.constants[unit] -= scale.ln();
+                    }
+                    FeatureKind::Category { .. } => features.set(unit, at.first + x as usize, 1.0),
+                    FeatureKind::Count => {
+                        features.set(unit, at.first, x);
+                        features.constants[unit] -= ln_gamma(x + 1.0);
+                    }
+                }
+                if let Some(there) = at.there {
+                    features.set(unit, there, 1.0);
+                }
+            }
+        }
+        let size = |f: usize| (0..n).map(|i| features.get(i, f).abs()).sum::<f64>() / n as f64;
+        features.sizes = (0..length).map(|f| size(f).max(1e-6)).collect();
+        features
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.n
+    }
+
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    pub(super) fn columns(&self) -> &[FeatureColumn] {
+        &self.columns
+    }
+
+    pub(super) fn get(&self, unit: usize, feature: usize) -> f64 {
+        self.blocks[unit / LANES * self.length + feature][unit % LANES]
+    }
+
+    fn set(&mut self, unit: usize, feature: usize, value: f64) {
+        self.blocks[unit / LANES * self.length + feature][unit % LANES] = value;
+    }
+
+    /// Whether a unit has a value in a column.
+    fn is_there(&self, unit: usize, column: &FeatureColumn) -> bool {
+        match (column.kind, column.there) {
+            (FeatureKind::Category { levels }, _) => {
+                (0..levels).any(|l| self.get(unit, column.first + l) > 0.0)
+            }
+            (_, Some(there)) => self.get(unit, there) > 0.0,
+            (_, None) => true,
+        }
+    }
+
+    pub(super) fn centre_len(&self) -> usize {
+        self.centre_len
+    }
+
+    /// A centre in the data's units from one in the model's.
+    pub(super) fn centre_to_data(&self, centre: &mut [f64]) {
+        for column in &self.columns {
+            if let FeatureKind::Gaussian { centre: c, scale } = column.kind {
+                centre[column.centre_at] = c + scale * centre[column.centre_at];
+            }
+        }
+    }
+}
+
+fn mean_and_sd(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let n = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    let variance = values.map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+    (mean, variance.sqrt())
+}
+
+/// k-means on standardised numbers, indicators and square roots of counts. A missing cell costs nothing.
+impl Clusterable for Features {
+    fn n_units(&self) -> usize {
+        self.n
+    }
+
+    fn centre_len(&self) -> usize {
+        self.centre_len
+    }
+
+    fn loss(&self, unit: usize, centre: &[f64]) -> f64 {
+        let mut loss = 0.0;
+        for column in self.columns.iter().filter(|c| self.is_there(unit, c)) {
+            let own = &centre[column.centre_at..];
+            loss += match column.kind {
+                FeatureKind::Gaussian { .. } => (self.get(unit, column.first) - own[0]).powi(2),
+                FeatureKind::Category { levels } => (0..levels)
+                    .map(|l| (self.get(unit, column.first + l) - own[l]).powi(2))
+                    .sum::<f64>(),
+                FeatureKind::Count => {
+                    let roots = self.get(unit, column.first).sqrt() - own[0].sqrt();
+                    (roots / column.root_scale).powi(2)
+                }
+            };
+        }
+        loss
+    }
+
+    /// What is missing is taken from the average unit.
+    fn centre_of(&self, unit: usize, out: &mut [f64]) {
+        for column in &self.columns {
+            let own = &mut out[column.centre_at..column.centre_at + column.centre_len()];
+            let there = self.is_there(unit, column);
+            match column.kind {
+                FeatureKind::Gaussian { .. } => {
+                    own[0] = if there { self.get(unit, column.first) } else { 0.0 };
+                }
+                FeatureKind::Category { levels } => {
+                    for (l, p) in own.iter_mut().enumerate() {
+                        let even = 1.0 / levels as f64;
+                        *p = if there { self.get(unit, column.first + l) } else { even };
+                    }
+                }
+                FeatureKind::Count => {
+                    let usual = self.sizes[column.first];
+                    own[0] = if there { self.get(unit, column.first) } else { usual };
+                }
+            }
+        }
+    }
+
+    fn refit(&self, members: &mut dyn Iterator<Item = (usize, f64)>, out: &mut [f64]) {
+        let (mut sums, mut totals) = (vec![0.0; self.centre_len], vec![0.0; self.columns.len()]);
+        for (unit, weight) in members {
+            for (column, total) in self.columns.iter().zip(&mut totals) {
+                if !self.is_there(unit, column) {
+                    continue;
+                }
+                *total += weight;
+                for l in 0..column.centre_len() {
+                    sums[column.centre_at + l] += weight * self.get(unit, column.first + l);
+                }
+            }
+        }
+        for (column, total) in self.columns.iter().zip(totals).filter(|(_, total)| *total > 0.0) {
+            for at in column.centre_at..column.centre_at + column.centre_len() {
+                out[at] = sums[at] / total;
+            }
+        }
+    }
+}

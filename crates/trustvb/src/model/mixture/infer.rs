@@ -1,0 +1,203 @@
+//! Which kind each column of a file has, and its values as numbers.
+
+use super::data::{ColumnKind, MixedData, MixtureColumn};
+use crate::data::{Column, DataError, Frame, is_missing};
+use crate::model::ColumnType;
+
+/// More different values than this are no categories.
+const MOST_LEVELS: usize = 1000;
+
+/// A cell of a column before its kind is known.
+#[derive(Clone, Copy, PartialEq)]
+enum Cell<'a> {
+    Number(f64),
+    /// What may stand for no number: a mark such as `.`, or a label.
+    Mark(&'a str),
+    Text(&'a str),
+    Missing,
+}
+
+/// The distinct cells of a column, and which of them each row has.
+struct Cells<'a> {
+    distinct: Vec<Cell<'a>>,
+    rows: Vec<u32>,
+}
+
+impl<'a> Cells<'a> {
+    fn of(column: &'a Column) -> Cells<'a> {
+        match column {
+            Column::Numeric(values) => Cells {
+                distinct: values
+                    .iter()
+                    .map(|x| if x.is_nan() { Cell::Missing } else { Cell::Number(*x) })
+                    .collect(),
+                rows: (0..values.len() as u32).collect(),
+            },
+            Column::Text(text) => Cells {
+                distinct: text.levels().iter().map(|text| cell(text)).collect(),
+                rows: text.codes().to_vec(),
+            },
+        }
+    }
+}
+
+fn cell(text: &str) -> Cell<'_> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() => Cell::Number(x),
+        _ if text.is_empty() || text == "NA" || text == "NaN" => Cell::Missing,
+        _ if is_missing(text) => Cell::Mark(text),
+        _ => Cell::Text(text),
+    }
+}
+
+/// The columns of a frame with their kinds, those in `types` as they are said to be.
+///
+/// Text is a category, and so is a column of nothing but 0 and 1; other numbers are Gaussian.
+pub(super) fn infer(
+    frame: &Frame,
+    types: &[(String, ColumnType)],
+) -> Result<(Vec<MixtureColumn>, MixedData), DataError> {
+    for (name, _) in types {
+        frame.column_index(name)?;
+    }
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    for (j, name) in frame.names().iter().enumerate() {
+        let cells = Cells::of(frame.column(j));
+        let said = types.iter().find(|(n, _)| frame.column_index(n).is_ok_and(|at| at == j));
+        let kind = said.map_or_else(|| guess(&cells), |(_, kind)| *kind);
+        let refused = |what: String| DataError::Column {
+            file: frame.source().into(),
+            column: name.clone(),
+            what,
+        };
+        let (kind, coded) = match kind {
+            ColumnType::Category => {
+                let (levels, codes) = levels(&cells).map_err(refused)?;
+                (ColumnKind::Category { levels }, codes)
+            }
+            ColumnType::Gaussian => (ColumnKind::Gaussian, numbers(&cells).map_err(refused)?),
+            ColumnType::Count => (ColumnKind::Count, numbers(&cells).map_err(refused)?),
+        };
+        values.push(cells.rows.iter().map(|&i| coded[i as usize]).collect());
+        columns.push(MixtureColumn { name: name.clone(), kind });
+    }
+    let data = MixedData::new(frame.source(), frame.names().to_vec(), values);
+    // Rows are named as the file counts them.
+    let empty = (0..data.n_rows()).find(|&i| data.columns().iter().all(|c| c[i].is_nan()));
+    if let Some(row) = empty {
+        let what = format!(
+            "{} {} holds no value at all; leave it out",
+            frame.row_unit().word(),
+            frame.row_number(row)
+        );
+        return Err(DataError::Units { file: frame.source().to_owned(), what });
+    }
+    Ok((columns, data))
+}
+
+fn guess(cells: &Cells<'_>) -> ColumnType {
+    let binary = |x: f64| x == 0.0 || x == 1.0;
+    let text = cells.distinct.iter().any(|cell| matches!(cell, Cell::Text(_)));
+    let only_binary = cells.distinct.iter().all(|cell| match cell {
+        Cell::Number(x) => binary(*x),
+        _ => true,
+    });
+    match text || only_binary {
+        true => ColumnType::Category,
+        false => ColumnType::Gaussian,
+    }
+}
+
+/// The numbers of the distinct cells; marks of statistics packages are missing values there.
+fn numbers(cells: &Cells<'_>) -> Result<Vec<f64>, String> {
+    let number = |cell: &Cell<'_>| match cell {
+        Cell::Number(x) => Ok(*x),
+        Cell::Missing | Cell::Mark(_) => Ok(f64::NAN),
+        Cell::Text(text) => Err(format!("holds `{text}`, which is no number; say category")),
+    };
+    cells.distinct.iter().map(number).collect()
+}
+
+/// The names of the levels in order, and the level of each distinct cell.
+fn levels(cells: &Cells<'_>) -> Result<(Vec<String>, Vec<f64>), String> {
+    let name = |cell: &Cell<'_>| match cell {
+        Cell::Number(x) => Some(x.to_string()),
+        Cell::Mark(text) | Cell::Text(text) => Some((*text).to_owned()),
+        Cell::Missing => None,
+    };
+    let mut names: Vec<String> = cells.distinct.iter().filter_map(name).collect();
+    let number = |name: &String| name.parse::<f64>().ok();
+    if names.iter().all(|name| number(name).is_some()) {
+        names.sort_by(|a, b| number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0)));
+    } else {
+        names.sort();
+    }
+    names.dedup();
+    if names.len() > MOST_LEVELS {
+        return Err(format!(
+            "has {} different values, and a category has at most {MOST_LEVELS} levels; leave it out with --columns, or \
+             say gaussian or count",
+            names.len()
+        ));
+    }
+    let code = |cell: &Cell<'_>| match name(cell) {
+        Some(own) => names.iter().position(|n| *n == own).map_or(f64::NAN, |at| at as f64),
+        None => f64::NAN,
+    };
+    let codes = cells.distinct.iter().map(code).collect();
+    Ok((names, codes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{ReadOptions, read_csv};
+
+    fn read(
+        text: &str,
+        types: &[(&str, ColumnType)],
+    ) -> Result<(Vec<MixtureColumn>, MixedData), DataError> {
+        let options = ReadOptions { as_text: true, keep_missing: true, ..ReadOptions::default() };
+        let types: Vec<_> = types.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
+        infer(&read_csv(text.as_bytes(), "a.csv", &options)?, &types)
+    }
+
+    #[test]
+    fn kinds_are_read_from_the_data() {
+        let text =
+            "smoker,age,ill,visits,grade\nyes,41.5,1,3,b\nno,NA,0,0,a\n,33,1,.,a\nyes,29,,7,c\n";
+        let (columns, data) = read(text, &[("visits", ColumnType::Count)]).unwrap();
+        let kinds: Vec<&str> = columns.iter().map(|c| c.kind.name()).collect();
+        assert_eq!(kinds, ["category", "gaussian", "category", "count", "category"]);
+        assert_eq!(
+            columns[0].kind,
+            ColumnKind::Category { levels: vec!["no".into(), "yes".into()] }
+        );
+        assert_eq!(data.n_missing(), 4);
+        assert_eq!(data.columns()[0][..2], [1.0, 0.0]);
+        assert!(data.columns()[1][1].is_nan() && data.columns()[3][2].is_nan());
+        assert_eq!(data.columns()[4][3], 2.0);
+    }
+
+    #[test]
+    fn levels_that_are_numbers_are_in_their_order() {
+        let (columns, data) = read("x\n10\n9\n1.0\n1\n", &[("x", ColumnType::Category)]).unwrap();
+        let levels = ["1", "9", "10"].map(str::to_owned).to_vec();
+        assert_eq!(columns[0].kind, ColumnKind::Category { levels });
+        assert_eq!(data.columns()[0], [2.0, 1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_said_in_a_sentence() {
+        let many: String = (0..1500).map(|i| format!("a{i}\n")).collect();
+        for (text, types, fragment) in [
+            ("x,y\na,1\nb,2\n", &[("x", ColumnType::Count)][..], "`a`, which is no number"),
+            ("x,y\na,1\n,NA\n", &[], "line 3 holds no value at all"),
+            (&format!("x\n{many}"), &[], "1500 different values"),
+            ("x,y\na,1\nb,2\n", &[("z", ColumnType::Count)], "z"),
+        ] {
+            let message = read(text, types).unwrap_err().to_string();
+            assert!(message.contains(fragment), "{fragment:?} is not in {message:?}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Mixtures whose columns are independent within a component, each of its own kind: latent classes and profiles.
+//!
+//! Unit `n` of component `k` has in column `j`, where it is observed,
+//!
+//! ```text
+//! Gaussian   x ~ N(μ_kj, 1/λ_kj)     (μ, λ)_kj ~ Normal–Wishart of dimension 1
+//! category   x ~ Categorical(p_kj)   p_kj ~ Dir(1/L, …, 1/L)
+//! count      x ~ Poisson(θ_kj)       θ_kj ~ Gamma(½, ½ / column mean)
+//! ```
+//!
+//! A missing cell drops out of its unit's likelihood: right when it is missing at random. All three laws are
+//! exponential families, so `log ρ_nk` is linear in a unit's *features* (z and z² of a Gaussian, an indicator for each
+//! level, a count, and whether a cell is there where some are not), and the expected sums of these over a component's
+//! units are its sufficient statistics. With `N` the observed share `Σ w r` of a column, (M1) is maximised by
+//!
+//! ```text
+//! Gaussian   (M4) with p = 1      category   α_l = 1/L + ω Σ w r [x = l]      count   a = ½ + ω Σ w r x,  b = b0 + ωN
+//! ```
+
+mod data;
+mod features;
+mod infer;
+mod prior;
+mod simulate;
+mod spec;
+mod update;
+
+pub use data::{ColumnKind, MixedData, MixtureColumn};
+pub use prior::MixturePrior;
+pub use simulate::{MixtureSimulation, MixtureSimulationSettings, SimulatedColumn};
+pub use spec::ColumnMixture;
+pub(super) use spec::KIND;
+
+use super::{Model, ModelError, Sweeper};
+use crate::data::DataError;
+use crate::fit::centres_by_k_means;
+use crate::posterior::Layout;
+use features::Features;
+use std::sync::Arc;
+use update::MixtureSweeper;
+
+/// A mixture of columns bound to its data, held as the features of its units.
+#[derive(Debug)]
+pub struct Mixture {
+    n_components: usize,
+    features: Features,
+    prior: MixturePrior,
+    layout: Arc<Layout>,
+}
+
+impl Mixture {
+    /// A mixture of `n_components` classes for these columns.
+    pub fn new(
+        data: &MixedData,
+        columns: &[MixtureColumn],
+        n_components: usize,
+        prior: MixturePrior,
+    ) -> Result<Mixture, ModelError> {
+        prior.check().map_err(ModelError::Prior)?;
+        data.check(columns)?;
+        if data.n_rows() < n_components {
+            return Err(ModelError::Data(DataError::TooFewUnits {
+                file: data.source().to_owned(),
+                unit: "row",
+                n_units: data.n_rows(),
+                n_components,
+            }));
+        }
+        let (blocks, coordinates) = spec::blocks(n_components, columns);
+        let layout = Arc::new(Layout::new(n_components, coordinates, blocks));
+        Ok(Mixture { n_components, features: Features::new(data, columns), prior, layout })
+    }
+
+    fn stride(&self) -> usize {
+        1 + self.features.length()
+    }
+}
+
+impl Model for Mixture {
+    fn name(&self) -> &'static str {
+        KIND.name
+    }
+    fn n_units(&self) -> usize {
+        self.features.len()
+    }
+    fn n_components(&self) -> usize {
+        self.n_components
+    }
+    fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+    fn state_len(&self) -> usize {
+        self.n_components * self.stride()
+    }
+    fn centre_len(&self) -> usize {
+        self.features.centre_len()
+    }
+    fn is_ascent(&self) -> bool {
+        true
+    }
+    fn sweeper(&self) -> Box<dyn Sweeper + '_> {
+        Box::new(MixtureSweeper::new(self))
+    }
+
+    fn random_centres(
+        &self,
+        weights: Option<&[f64]>,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        let mut centres = centres_by_k_means(&self.features, self.n_components, weights, rng);
+        for centre in centres.chunks_exact_mut(self.features.centre_len()) {
+            self.features.centre_to_data(centre);
+        }
+        centres
+    }
+}

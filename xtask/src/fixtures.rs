@@ -4,8 +4,12 @@ use crate::command::{self, python, root};
 use std::process::Command;
 
 /// Scripts that write fixtures, from the root of the repository.
-const SCRIPTS: [&str; 2] =
-    ["scripts/reference/sklearn_fixpoints.py", "scripts/reference/real_data.py"];
+const SCRIPTS: [&str; 3] =
+    [
+    "scripts/reference/sklearn_fixpoints.py",
+    "scripts/reference/real_data.py",
+    "scripts/reference/mixture_fixpoints.py",
+];
 
 /// Runs every script in the environment of `benches/requirements.txt`.
 pub(crate) fn run() -> Result<(), String> {

@@ -3,7 +3,7 @@
 use super::{Study, StudyError};
 
 /// Names and files of the built-in studies.
-pub const PRESETS: [(&str, &str); 7] = [
+pub const PRESETS: [(&str, &str); 8] = [
     ("paper-gmm", include_str!("presets/paper-gmm.toml")),
     ("paper-bmlr", include_str!("presets/paper-bmlr.toml")),
     ("paper-supplement", include_str!("presets/paper-supplement.toml")),
@@ -11,6 +11,7 @@ pub const PRESETS: [(&str, &str); 7] = [
     ("hard", include_str!("presets/hard.toml")),
     ("noise", include_str!("presets/noise.toml")),
     ("broad", include_str!("presets/broad.toml")),
+    ("classes", include_str!("presets/classes.toml")),
 ];
 
 /// The built-in study of that name.

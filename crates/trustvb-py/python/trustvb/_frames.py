@@ -126,7 +126,7 @@ def make(columns: Mapping[str, Any], frame: FrameName) -> Any:
     raise ValueError(f"frame={frame!r} is not one of 'pandas', 'polars', 'arrow' and 'dict'")
 
 
-ANSWER_COLUMNS = (
+_COMPARISON = (
     "functional",
     "method",
     "level",
@@ -138,10 +138,49 @@ ANSWER_COLUMNS = (
     "coverage_se",
 )
 
+_ANSWER = (
+    "functional",
+    "level",
+    "estimate",
+    "lower",
+    "upper",
+    "vb_lower",
+    "vb_upper",
+    "vb_coverage",
+    "vb_coverage_se",
+    "verdict",
+    "method",
+)
 
-def answers(rows: list[dict[str, Any]], frame: FrameName) -> Any:
-    """Answers with the columns of the command's CSV; flags are joined by semicolons, new columns come last."""
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in ANSWER_COLUMNS}
-    columns["flags"] = [";".join(row["flags"][0]) for row in rows]
+
+def comparison(rows: list[dict[str, Any]], frame: FrameName) -> Any:
+    """A row per quantity, method and level. Flags that speak against an interval are in ``warnings``, others in
+    ``remarks``, joined by semicolons."""
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in _COMPARISON}
+    columns["warnings"] = [flags(row, distrust=True) for row in rows]
     columns["recommended"] = [bool(row["recommended"]) for row in rows]
-    return make(columns, frame)
+    columns["remarks"] = [flags(row, distrust=False) for row in rows]
+    return _shown(columns, rows, frame)
+
+
+def answer(rows: list[dict[str, Any]], frame: FrameName) -> Any:
+    """A row per quantity and level, as :func:`_answer.one_answer` has them."""
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in _ANSWER}
+    columns["warnings"] = [flags(row, distrust=True) for row in rows]
+    return _shown(columns, rows, frame)
+
+
+def flags(row: dict[str, Any], *, distrust: bool) -> str:
+    """Names of the flags that speak against an interval, or of those that only tell."""
+    return ";".join(name for name, _, against in zip(*row["flags"], strict=True) if against == distrust)
+
+
+def _shown(columns: dict[str, list[Any]], rows: list[dict[str, Any]], frame: FrameName) -> Any:
+    if frame != "pandas":
+        return make(columns, frame)
+    from ._answer import warnings_of
+    from ._intervals import Intervals
+
+    result = Intervals(columns)
+    result.attrs["warnings"] = {name: sentence for name, sentence, _ in warnings_of(rows)}
+    return result

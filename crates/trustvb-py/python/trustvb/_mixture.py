@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ask, _native
-from ._base import Calibrated, seed_of, weights_of
+from ._base import seed_of, weights_of
+from ._calibrated import Calibrated
 
 Self = TypeVar("Self", bound="GaussianMixture")
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ask, _frames, _native
-from ._base import Calibrated, weights_of
+from ._base import weights_of
+from ._calibrated import Calibrated
 
 Self = TypeVar("Self", bound="MixtureRegression")
 

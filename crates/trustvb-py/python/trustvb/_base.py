@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ask, _frames, _native
+from ._elsewhere import refuse
 from ._messages import warn
 
 Self = TypeVar("Self", bound="Estimator")
@@ -45,6 +46,12 @@ class Estimator:
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
+    def __new__(cls: type[Self], *args: Any, **params: Any) -> Self:
+        # Before __init__, whose signature scikit-learn reads.
+        for name in params:
+            refuse(cls.__name__, name)
+        return super().__new__(cls)
+
     @classmethod
     def _parameter_names(cls) -> list[str]:
         names = inspect.signature(cls.__init__).parameters
@@ -59,6 +66,7 @@ class Estimator:
         known = self._parameter_names()
         for name, value in params.items():
             if name not in known:
+                refuse(type(self).__name__, name)
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known!r}."
                 )
@@ -95,6 +103,7 @@ class Estimator:
 
     def _validate(self, X: Any, *, reset: bool) -> list[_frames.Column]:
         """The columns of X, after the checks that scikit-learn's users expect."""
+        X = _frames.settled(X)
         names = _feature_names(X)
         columns = _columns(X)
         n = len(columns[0]) if columns else _length(X)
@@ -201,6 +210,12 @@ def _columns(X: Any) -> list[_frames.Column]:
     if _frames.is_frame(X):
         found = _frames.pairs_of(_frames.columns_of(X))
         return [_frames.numbers(column, f"the column `{name}`") for name, column in found]
+    if _frames.is_column(X):
+        raise ValueError(
+            "Expected 2D array, got 1D array instead: X is a Series, a single column. Give X.to_frame() if it is "
+            "one. Reshape your data either using array.reshape(-1, 1) if your data has a single feature or "
+            "array.reshape(1, -1) if it contains a single sample."
+        )
     array = np.asarray(X)
     if array.ndim != 2:
         kind = {0: "scalar", 1: "1D"}.get(array.ndim, f"{array.ndim}D")

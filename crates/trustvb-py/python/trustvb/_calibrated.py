@@ -56,6 +56,12 @@ class Calibrated(Estimator):
         if "_problem" in state:
             self._tables = Held()
 
+    def _generator(self) -> np.random.Generator:
+        """For rows that are simulated: without a ``random_state`` another one every time, as in scikit-learn."""
+        if self.random_state is None:
+            return np.random.default_rng()
+        return np.random.default_rng(seed_of(self.random_state))
+
     def _prior(self) -> dict[str, Any]:
         if isinstance(self.prior, str):
             if self.prior not in ("default", "paper"):

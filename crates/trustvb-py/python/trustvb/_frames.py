@@ -12,9 +12,57 @@ FrameName: TypeAlias = Literal["pandas", "polars", "arrow", "dict"]
 Column: TypeAlias = "NDArray[np.float64]"
 
 
+def settled(x: Any, name: str = "X") -> Any:
+    """What others hand over as a frame or an array that the rest of this file knows, or a sentence on why not."""
+    kind = type(x)
+    if kind.__name__ == "LazyFrame":
+        raise TypeError(f"{name} is a lazy frame, which has no rows yet: call .collect() first")
+    if kind.__module__.startswith("xarray."):
+        if hasattr(x, "data_vars"):
+            raise TypeError(
+                f"{name} is an xarray Dataset: give {name}.to_dataframe(), or a DataArray of rows and columns"
+            )
+        return _from_xarray(x)
+    if isinstance(x, Mapping) and not hasattr(x, "columns") and not hasattr(x, "toarray"):
+        lengths = {str(column): np.size(values) for column, values in x.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of {name} have different lengths: {lengths}")
+        return _Named(x)
+    return x
+
+
+class _Named:
+    """Columns by name, as a frame."""
+
+    def __init__(self, columns: Mapping[Any, Any]) -> None:
+        self._columns = columns
+        self.columns = list(columns)
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._columns[name]
+
+
+def _from_xarray(x: Any) -> Any:
+    """Rows and columns, by their names if the second dimension has any."""
+    array = np.asarray(x)
+    if array.ndim != 2 or x.dims[1] not in x.coords:
+        return array
+    names = [*x.coords[x.dims[1]].values.tolist()]
+    if not all(isinstance(name, str) for name in names):
+        return array
+    return _Named({name: array[:, j] for j, name in enumerate(names)})
+
+
+def is_column(x: Any) -> bool:
+    """Whether it is a single column: a Series, or an array of Arrow."""
+    return not hasattr(x, "columns") and (
+        (hasattr(x, "to_frame") and hasattr(x, "name")) or type(x).__name__ == "ChunkedArray"
+    )
+
+
 def is_frame(x: Any) -> bool:
     """Whether it has named columns: pandas, polars, Arrow, or anything that speaks Arrow."""
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray) or is_column(x):
         return False
     return (
         (hasattr(x, "columns") and hasattr(x, "__getitem__"))

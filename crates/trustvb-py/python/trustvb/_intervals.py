@@ -18,7 +18,7 @@ _COMPARISON = {
 }
 
 
-class Intervals(pandas.DataFrame):
+class Intervals(pandas.DataFrame):  # type: ignore[misc]
     """A pandas frame in everything but how it is shown, as long as it has the columns that are shown."""
 
     @property

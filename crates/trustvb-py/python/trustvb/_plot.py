@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _ask, _native
+from ._answer import NOT_CHECKED
 from ._show import covers, writer
 
 if TYPE_CHECKING:
@@ -163,15 +164,17 @@ def _forest(ax: Axes | None, rows: list[dict[str, Any]]) -> Axes:
     colour = METHODS[rows[0]["method"]][0]
     for number, row in enumerate(rows):
         half = 0.5 * (row["upper"] - row["lower"]) or 1.0
-        place = lambda x, row=row, half=half: (x - row["estimate"]) / half  # noqa: E731
         for name, at, own in (("vb_", -0.13, AXIS), ("", 0.13, colour)):
-            ends = [place(row[f"{name}lower"]), place(row[f"{name}upper"])]
+            ends = [
+                (row[f"{name}{end}"] - row["estimate"]) / half for end in ("lower", "upper")
+            ]
             label = ("VB's own" if name else f"use this ({row['method']})") if not number else None
             ax.plot(ends, [number + at] * 2, color=own, linewidth=3.4, label=label)
         ax.plot(0, number, "o", color=TEXT, markersize=4)
         write = writer(row)
+        checked = row["verdict"] if row["verdict"] == NOT_CHECKED else f"VB covers {covers(row)}"
         ax.annotate(
-            f"{write(row['lower'])} to {write(row['upper'])}   VB covers {covers(row)}",
+            f"{write(row['lower'])} to {write(row['upper'])}   {checked}",
             (1.02, number),
             xycoords=("axes fraction", "data"),
             va="center",

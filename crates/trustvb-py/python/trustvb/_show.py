@@ -53,7 +53,7 @@ def brackets(pairs: Sequence[tuple[str, str]]) -> list[str]:
 def covers(row: Row) -> str:
     """``69%, too short``."""
     if row["verdict"] in (NOT_CHECKED, NO_INTERVAL):
-        return row["verdict"].removeprefix("VB was ")
+        return str(row["verdict"]).removeprefix("VB was ")
     words = row["verdict"].removeprefix("VB is ")
     return f"{100 * row['vb_coverage']:.0f}%" + ("" if words == "fine" else f", {words}")
 
@@ -199,7 +199,7 @@ def answer_html(rows: Sequence[Row], sentences: dict[str, str], most: int | None
             body += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
         parts.append(
             f"<p>{escape(headline(own))}</p><table><thead><tr>"
-            + "".join(f'<th scope="col">{escape(text)}</th>' for text in head)
+            + "".join(f'<th scope="col" style="text-align:left">{escape(text)}</th>' for text in head)
             + f"</tr></thead><tbody>{body}</tbody></table>"
         )
         if most is not None and len(own) > most:

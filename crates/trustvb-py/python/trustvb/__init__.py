@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
+from ._calibration import Calibration
 from ._demo import demo, load_faithful
 from ._draws import Draws
+from ._fitter import Fit
 from ._messages import CalibrationWarning, ConvergenceWarning, FitFailed
 from ._mixture import GaussianMixture
 from ._native import TrustvbError, __version__
-from ._outside import Calibration, Fit, calibrate, resample_weights
+from ._outside import calibrate, resample_weights
 from ._regression import MixtureRegression
 from ._study import run_study, study_summary
 from ._table import Table, open_table

@@ -220,7 +220,9 @@ def answer(rows: list[dict[str, Any]], frame: FrameName) -> Any:
 
 def flags(row: dict[str, Any], *, distrust: bool) -> str:
     """Names of the flags that speak against an interval, or of those that only tell."""
-    return ";".join(name for name, _, against in zip(*row["flags"], strict=True) if against == distrust)
+    return ";".join(
+        name for name, _, against in zip(*row["flags"], strict=True) if against == distrust
+    )
 
 
 def _shown(columns: dict[str, list[Any]], rows: list[dict[str, Any]], frame: FrameName) -> Any:

@@ -165,9 +165,7 @@ def _forest(ax: Axes | None, rows: list[dict[str, Any]]) -> Axes:
     for number, row in enumerate(rows):
         half = 0.5 * (row["upper"] - row["lower"]) or 1.0
         for name, at, own in (("vb_", -0.13, AXIS), ("", 0.13, colour)):
-            ends = [
-                (row[f"{name}{end}"] - row["estimate"]) / half for end in ("lower", "upper")
-            ]
+            ends = [(row[f"{name}{end}"] - row["estimate"]) / half for end in ("lower", "upper")]
             label = ("VB's own" if name else f"use this ({row['method']})") if not number else None
             ax.plot(ends, [number + at] * 2, color=own, linewidth=3.4, label=label)
         ax.plot(0, number, "o", color=TEXT, markersize=4)
@@ -189,7 +187,12 @@ def _forest(ax: Axes | None, rows: list[dict[str, Any]]) -> Axes:
     title = f"{100 * rows[0]['level']:g}% intervals, each on a scale of its own"
     _finish(ax, title, "", "")
     ax.legend(
-        frameon=False, fontsize=8.5, labelcolor=TEXT, ncols=2, loc="upper left", bbox_to_anchor=(0, 0)
+        frameon=False,
+        fontsize=8.5,
+        labelcolor=TEXT,
+        ncols=2,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
     )
     return ax
 
@@ -222,6 +225,8 @@ def outside_coverage(
     method: str | Iterable[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
+    if method is None and set(calibration._methods) <= set(WITHOUT_CURVE):
+        method = [*calibration._methods, "tempered"]
     rows, level = _rows(calibration, h, level, method)
     curves = {
         row["method"]: calibration.coverage_curve(h, level, row["method"], frame="dict")

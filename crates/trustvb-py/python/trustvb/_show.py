@@ -21,7 +21,12 @@ GREY, BLUE = "#7d858f", "#0072b2"
 
 def writer(row: Row) -> Callable[[float], str]:
     """Writes the numbers of a row with as many decimals as its interval's length deserves: 0.666, [0.603, 0.730]."""
-    ends = [row["lower"], row["upper"], row.get("vb_lower", math.nan), row.get("vb_upper", math.nan)]
+    ends = [
+        row["lower"],
+        row["upper"],
+        row.get("vb_lower", math.nan),
+        row.get("vb_upper", math.nan),
+    ]
     lengths = [high - low for low, high in (ends[:2], ends[2:])]
     length = next((x for x in lengths if math.isfinite(x) and x > 0), 0.0)
     largest = max((abs(x) for x in [*ends, row["estimate"]] if math.isfinite(x)), default=0.0)
@@ -58,7 +63,9 @@ def covers(row: Row) -> str:
     return f"{100 * row['vb_coverage']:.0f}%" + ("" if words == "fine" else f", {words}")
 
 
-def _lines(header: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:
+def _lines(
+    header: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[int]
+) -> list[str]:
     """A table whose first column gets a line of its own where it is too long."""
     widths = [max(len(row[j]) for row in [header, *cells]) for j in range(len(header))]
     room = WIDTH - sum(widths[1:]) - 2 * (len(widths) - 1)
@@ -90,7 +97,9 @@ def answer_text(rows: Sequence[Row], sentences: dict[str, str], most: int | None
         )
         claim = percent(level)
         by = shown[0].get("method", RECOMMENDED)
-        use_this = f"use this {claim} interval" if by == RECOMMENDED else f"{claim} interval by {by}"
+        use_this = (
+            f"use this {claim} interval" if by == RECOMMENDED else f"{claim} interval by {by}"
+        )
         header = ["", "estimate", use_this, "VB's own", "VB covers"]
         cells = [
             [str(r["functional"]), w(r["estimate"]), mine, his, covers(r)]
@@ -186,7 +195,9 @@ def answer_html(rows: Sequence[Row], sentences: dict[str, str], most: int | None
         own = [row for row in rows if row["level"] == level]
         claim = percent(level)
         by = own[0].get("method", RECOMMENDED)
-        use_this = f"use this {claim} interval" if by == RECOMMENDED else f"{claim} interval by {by}"
+        use_this = (
+            f"use this {claim} interval" if by == RECOMMENDED else f"{claim} interval by {by}"
+        )
         head = ("quantity", "estimate", use_this, "VB's own", "", "VB covers")
         body = ""
         for row in own if most is None else own[:most]:
@@ -199,7 +210,9 @@ def answer_html(rows: Sequence[Row], sentences: dict[str, str], most: int | None
             body += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
         parts.append(
             f"<p>{escape(headline(own))}</p><table><thead><tr>"
-            + "".join(f'<th scope="col" style="text-align:left">{escape(text)}</th>' for text in head)
+            + "".join(
+                f'<th scope="col" style="text-align:left">{escape(text)}</th>' for text in head
+            )
             + f"</tr></thead><tbody>{body}</tbody></table>"
         )
         if most is not None and len(own) > most:
@@ -209,9 +222,7 @@ def answer_html(rows: Sequence[Row], sentences: dict[str, str], most: int | None
         parts.append("<ul>")
         for name, whose in about.items():
             sentence = escape(sentences.get(name, ""))
-            parts.append(
-                f"<li><b>{escape(name)}</b> {sentence} ({escape(listed(whose))})</li>"
-            )
+            parts.append(f"<li><b>{escape(name)}</b> {sentence} ({escape(listed(whose))})</li>")
         parts.append("</ul>")
     return '<div class="trustvb">' + "".join(parts) + "</div>"
 

@@ -2,7 +2,7 @@
 
 >>> import trustvb
 >>> model = trustvb.GaussianMixture(n_components=2).fit(trustvb.load_faithful())
->>> model.intervals(["pi[1]", "mu[1,waiting] - mu[2,waiting]"], method="recommended")  # doctest: +SKIP
+>>> model.intervals(["pi[1]", "mu[1,waiting] - mu[2,waiting]"])  # doctest: +SKIP
 """
 
 from __future__ import annotations

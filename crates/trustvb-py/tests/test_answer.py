@@ -200,7 +200,8 @@ def test_each_warning_is_given_once(model):
     texts = [str(w.message) for w in caught]
     assert len(texts) == len({t.split(":")[0] for t in texts})
     (few,) = [t for t in texts if t.startswith("few-bootstraps")]
-    assert few.endswith("(pi[1], pi[2], mu[1,x1], mu[1,x2] and 2 more)")
+    assert few.endswith("(all 6 quantities)")
+    assert _answer.listed(["a", "b", "c", "d", "e", "a"], of=9) == "a, b, c, d and 1 more"
     assert set(frame.warnings) == {"few-bootstraps"}
     # The frame's own column, which pandas' attributes do not hide; `flags` is taken there.
     assert isinstance(frame.warnings, pd.Series) and not isinstance(frame.flags, pd.Series)

@@ -132,8 +132,10 @@ def warnings_of(rows: Iterable[Row]) -> list[tuple[str, str, list[Row]]]:
     return [(name, merged(sentences), rows) for name, (sentences, rows) in found.items()]
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """``pi[1], pi[2] and 4 more``; each once."""
+def listed(names: Sequence[str], of: int = 0, most: int = 4) -> str:
+    """``pi[1], pi[2] and 4 more``, each once; ``all 6 quantities`` if there are no others."""
     names = list(dict.fromkeys(names))
+    if len(names) == of > 2:
+        return f"all {of} quantities"
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

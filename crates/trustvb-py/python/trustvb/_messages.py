@@ -38,6 +38,9 @@ def warn(message: str, category: type[Warning]) -> None:
 
 def warn_flags(rows: Iterable[dict[str, Any]], *, compared: bool) -> None:
     """One warning per flag, naming the quantities that carry it; and, where methods are compared, whose."""
+    rows = list(rows)
+    # Where methods are compared, names are no quantities.
+    of = 0 if compared else len({row["functional"] for row in rows})
     for name, sentence, carrying in warnings_of(rows):
         about = [
             f"{row['functional']} by {row['method']} at {row['level']:g}"
@@ -45,4 +48,4 @@ def warn_flags(rows: Iterable[dict[str, Any]], *, compared: bool) -> None:
             else str(row["functional"])
             for row in carrying
         ]
-        warn(f"{name}: {sentence} ({listed(about)})", CalibrationWarning)
+        warn(f"{name}: {sentence} ({listed(about, of)})", CalibrationWarning)

@@ -165,9 +165,10 @@ def _carrying(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 def _footer(rows: Sequence[Row], sentences: dict[str, str]) -> str:
     text = ""
+    of = len({row["functional"] for row in rows})
     for name, about in _carrying(rows).items():
         sentence = sentences.get(name)
-        words = f"! {name}" + (f": {sentence}" if sentence else "") + f" ({listed(about)})"
+        words = f"! {name}" + (f": {sentence}" if sentence else "") + f" ({listed(about, of)})"
         text += "\n" + textwrap.fill(words, WIDTH, subsequent_indent="  ")
     return "\n" + text if text else ""
 
@@ -217,12 +218,12 @@ def answer_html(rows: Sequence[Row], sentences: dict[str, str], most: int | None
         )
         if most is not None and len(own) > most:
             parts.append(f"<p>… and {len(own) - most} more rows</p>")
-    about = _carrying(rows)
+    about, of = _carrying(rows), len({row["functional"] for row in rows})
     if about:
         parts.append("<ul>")
         for name, whose in about.items():
             sentence = escape(sentences.get(name, ""))
-            parts.append(f"<li><b>{escape(name)}</b> {sentence} ({escape(listed(whose))})</li>")
+            parts.append(f"<li><b>{escape(name)}</b> {sentence} ({escape(listed(whose, of))})</li>")
         parts.append("</ul>")
     return '<div class="trustvb">' + "".join(parts) + "</div>"
 

@@ -298,9 +298,9 @@ class Calibration:
 
     def plot_intervals(self, **kwargs: Any) -> Axes:
         """The interval to use for each quantity against the fitter's own, with what that covers."""
-        from . import _plot
+        from . import _forest
 
-        return _plot.outside_intervals(self, **kwargs)
+        return _forest.outside_intervals(self, **kwargs)
 
     def plot_coverage(self, h: str | None = None, **kwargs: Any) -> Axes:
         """Coverage against ω, with the level and each method's ω̂."""

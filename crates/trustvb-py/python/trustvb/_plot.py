@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _ask, _native
-from ._answer import NOT_CHECKED
-from ._show import covers, writer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,13 +45,14 @@ WITHOUT_DENSITY = ("balanced", "bootstrap")
 STRETCHED = ("tempered", "jackknife")
 
 
-def _axes(ax: Axes | None) -> Axes:
+def axes(ax: Axes | None, size: tuple[float, float] = (5.2, 3.6)) -> Axes:
+    """Axes in our style: those that are given, or new ones."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("figures need matplotlib: pip install 'trustvb[plot]'") from error
     if ax is None:
-        _, ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
+        _, ax = plt.subplots(figsize=size, layout="constrained")
     ax.set_axisbelow(True)
     ax.grid(True, color=GRID, linewidth=0.8)
     for side in ("top", "right"):
@@ -64,7 +63,8 @@ def _axes(ax: Axes | None) -> Axes:
     return ax
 
 
-def _finish(ax: Axes, title: str, x: str, y: str) -> Axes:
+def finish(ax: Axes, title: str, x: str, y: str) -> Axes:
+    """Title, names of the axes, and a legend if there is anything to tell apart."""
     ax.set_title(title, color=TEXT, fontsize=11, loc="left")
     ax.set_xlabel(x, color=TEXT, fontsize=9.5)
     ax.set_ylabel(y, color=TEXT, fontsize=9.5)
@@ -76,7 +76,7 @@ def _finish(ax: Axes, title: str, x: str, y: str) -> Axes:
 def _coverage(
     ax: Axes | None, rows: list[dict[str, Any]], curves: dict[str, Any], smallest: float
 ) -> Axes:
-    ax = _axes(ax)
+    ax = axes(ax)
     level = rows[0]["level"]
     if smallest >= 1:
         # Nothing but ω = 1 was fitted: the curves say how far they go.
@@ -129,72 +129,7 @@ def _coverage(
     seen = [row["coverage"] for row in rows if np.isfinite(row["coverage"])]
     seen += [float(np.nanmin(curve["coverage"])) for curve in curves.values()]
     ax.set_ylim(max(0.0, np.floor(10 * min(seen, default=0.0) - 0.6) / 10), 1.02)
-    return _finish(
-        ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage"
-    )
-
-
-def intervals(
-    table: Table, h: Any = None, *, level: float = 0.95, draws: int = 500, ax: Axes | None = None
-) -> Axes:
-    (level,) = _ask.levels(level)
-    return _forest(ax, table._one_answer(h, level, draws))
-
-
-def outside_intervals(
-    calibration: Calibration, *, level: float | None = None, ax: Axes | None = None
-) -> Axes:
-    level = calibration._task.levels[0] if level is None else level
-    return _forest(ax, calibration._one_answer(level))
-
-
-def _forest(ax: Axes | None, rows: list[dict[str, Any]]) -> Axes:
-    """A line per quantity: VB's own interval in grey above the one to use, each line on a scale of its own.
-
-    Quantities have different units, so that the axis is counted in half-lengths of the interval to use.
-    """
-    rows = [row for row in rows if np.isfinite(row["upper"] - row["lower"])]
-    if not rows:
-        raise ValueError("there is no interval to draw")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6.4, 0.9 + 0.42 * len(rows)), layout="constrained")
-    ax = _axes(ax)
-    colour = METHODS[rows[0]["method"]][0]
-    for number, row in enumerate(rows):
-        half = 0.5 * (row["upper"] - row["lower"]) or 1.0
-        for name, at, own in (("vb_", -0.13, AXIS), ("", 0.13, colour)):
-            ends = [(row[f"{name}{end}"] - row["estimate"]) / half for end in ("lower", "upper")]
-            label = ("VB's own" if name else f"use this ({row['method']})") if not number else None
-            ax.plot(ends, [number + at] * 2, color=own, linewidth=3.4, label=label)
-        ax.plot(0, number, "o", color=TEXT, markersize=4)
-        write = writer(row)
-        checked = row["verdict"] if row["verdict"] == NOT_CHECKED else f"VB covers {covers(row)}"
-        ax.annotate(
-            f"{write(row['lower'])} to {write(row['upper'])}   {checked}",
-            (1.02, number),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            color=TEXT,
-            fontsize=8.5,
-        )
-    ax.set_yticks(range(len(rows)), [str(row["functional"]) for row in rows])
-    ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xticks([])
-    ax.grid(False)
-    ax.spines["bottom"].set_visible(False)
-    title = f"{100 * rows[0]['level']:g}% intervals, each on a scale of its own"
-    _finish(ax, title, "", "")
-    ax.legend(
-        frameon=False,
-        fontsize=8.5,
-        labelcolor=TEXT,
-        ncols=2,
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-    )
-    return ax
+    return finish(ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage")
 
 
 def coverage(
@@ -246,7 +181,7 @@ def _rows(
 
 
 def _density(ax: Axes | None, rows: list[dict[str, Any]], curves: list[tuple[Any, Any]]) -> Axes:
-    ax = _axes(ax)
+    ax = axes(ax)
     highest = max((float(np.max(y)) for _, y in curves if len(y)), default=1.0)
     step = 0.06 * highest
     for number, (row, (x, y)) in enumerate(zip(rows, curves, strict=True)):
@@ -264,7 +199,7 @@ def _density(ax: Axes | None, rows: list[dict[str, Any]], curves: list[tuple[Any
     ax.spines["left"].set_visible(False)
     first = rows[0]
     title = f"{first.get('label') or first['functional']}, {100 * first['level']:g}% intervals"
-    return _finish(ax, title, str(first["functional"]), "posterior density")
+    return finish(ax, title, str(first["functional"]), "posterior density")
 
 
 def density(
@@ -349,7 +284,7 @@ def clusters(
         )
     names, values = data
     posterior = table._native.posterior(omega)
-    ax = _axes(ax)
+    ax = axes(ax)
     if table.manifest["model"]["name"] == "bmlr":
         return _lines(ax, table, names, values, posterior, columns)
     i, j = (0, min(1, len(names) - 1)) if columns is None else map(names.index, columns)
@@ -387,7 +322,7 @@ def clusters(
             markeredgewidth=2,
             label=f"{k + 1}: {share:.0%}",
         )
-    return _finish(ax, "Clusters", names[i], names[j])
+    return finish(ax, "Clusters", names[i], names[j])
 
 
 def _chi_square_95() -> float:
@@ -421,4 +356,4 @@ def _lines(
             for c in range(1, len(names) - 1)
         )
         ax.plot(x, line, color=colour, linewidth=2, label=f"{k + 1}: {pi[k]:.0%}")
-    return _finish(ax, "Components", name, names[0])
+    return finish(ax, "Components", name, names[0])

@@ -242,9 +242,9 @@ class Table:
 
     def plot_intervals(self, h: Asked = None, **kwargs: Any) -> Axes:
         """The interval to use for each quantity against VB's own, with what VB covers."""
-        from . import _plot
+        from . import _forest
 
-        return _plot.intervals(self, h, **kwargs)
+        return _forest.intervals(self, h, **kwargs)
 
     def plot_coverage(self, h: str | Function, **kwargs: Any) -> Axes:
         """Coverage against ω, with the level and each method's ω̂."""

@@ -76,6 +76,15 @@ def test_verdicts(coverage, se, level, bootstraps, verdict):
     assert _answer.verdict(coverage, se, level, bootstraps) == verdict
 
 
+@pytest.mark.filterwarnings("ignore:undefined:trustvb.CalibrationWarning")
+def test_quantities_without_an_interval_and_without_a_spread(table):
+    frame = table.intervals(["pi[1]", "log(mu[1,x2])", "0 * pi[1] + 2"])
+    assert list(frame.verdict) == ["VB is too short", "no interval", "VB is fine"]
+    assert list(frame.warnings) == ["", "undefined", ""] and frame.lower.isna().tolist()[1]
+    assert "for 1 of 2 quantities: that one covers 6" in repr(frame)
+    assert repr(table.intervals("log(mu[1,x2])")).startswith("No quantity has an interval.")
+
+
 def test_a_posterior_that_is_too_wide_is_called_so():
     z = np.random.default_rng(0).standard_normal(400)
     x = np.random.default_rng(1).normal(size=200)
@@ -189,7 +198,8 @@ def test_a_figure_of_both_intervals(table, model):
         (row.vb_upper - row.vb_lower) / (row.upper - row.lower)
     )
     assert any("VB covers 6" in t.get_text() for t in ax.texts)
-    assert model.plot_intervals("pi[1]", bootstraps=50, ax=ax) is ax
+    with pytest.warns(trustvb.CalibrationWarning, match="few-bootstraps"):
+        assert model.plot_intervals("pi[1]", bootstraps=50, ax=ax) is ax
     plt.close("all")
 
 

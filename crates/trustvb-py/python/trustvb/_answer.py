@@ -40,6 +40,8 @@ def one_answer(rows: Sequence[Row], method: str, bootstraps: int) -> list[Row]:
         use, vb = of[method], of["vb"]
         coverage, se = float(vb["coverage"]), float(vb["coverage_se"])
         words = verdict(coverage, se, use["level"], bootstraps)
+        if vb["lower"] == vb["upper"]:
+            words = FINE  # a constant, which nothing misses
         answers.append(
             {
                 **{name: use[name] for name in ("functional", "level", "estimate")},
@@ -62,6 +64,8 @@ def headline(rows: Sequence[Row]) -> str:
     rows = [row for row in rows if row["level"] == level and row["verdict"] != NO_INTERVAL]
     checked = [row for row in rows if row["verdict"] != NOT_CHECKED]
     claim = f"{percent(level)} interval"
+    if not rows:
+        return "No quantity has an interval."
     if not checked:
         return f"Whether VB's own {claim}s hold was not checked."
     n = len(checked)
@@ -75,7 +79,8 @@ def headline(rows: Sequence[Row]) -> str:
             words = words.replace("they need", "it need")
             return f"VB's own {claim} is {words}: it covers {covers}."
         of = f"all {n}" if len(own) == n else f"{len(own)} of {n}"
-        sentences.append(f"VB's own {claim}s are {words} for {of} quantities: they cover {covers}.")
+        held = f"they cover {covers}" if len(own) > 1 else f"that one covers {covers}"
+        sentences.append(f"VB's own {claim}s are {words} for {of} quantities: {held}.")
     if sentences:
         return " ".join(sentences)
     covers = span([row["vb_coverage"] for row in checked])

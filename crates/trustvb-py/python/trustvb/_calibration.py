@@ -233,7 +233,8 @@ class Calibration:
             "method": method,
             "recommended": method == _native.method_name("recommended"),
             "level": level,
-            "omega": choice["omega"],
+            # It has none, which is not an ω of 1.
+            "omega": np.nan if method == "balanced" else choice["omega"],
             "estimate": estimate,
             "lower": lower,
             "upper": upper,

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _ask
 from ._answer import NOT_CHECKED
+from ._messages import warn_flags
 from ._plot import AXIS, METHODS, TEXT, axes, finish
 from ._show import covers, writer
 
@@ -37,6 +38,7 @@ def _forest(ax: Axes | None, rows: list[dict[str, Any]]) -> Axes:
 
     Quantities have different units, so that the axis is counted in half-lengths of the interval to use.
     """
+    warn_flags(rows, compared=False)
     rows = [row for row in rows if np.isfinite(row["upper"] - row["lower"])]
     if not rows:
         raise ValueError("there is no interval to draw")

@@ -183,7 +183,7 @@ class Table:
         each = len(methods) * len(levels)
         for number, answer in enumerate(answers):
             answer["quantity"], answer["text"] = number // each, answer["functional"]
-            if h is None:
+            if not asked:
                 # Nobody has typed a name, so columns go by theirs.
                 answer["functional"] = answer["label"]
         if held:

@@ -28,7 +28,9 @@ pub(crate) fn answer<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'p
     dict.set_item("lower", answer.lower)?;
     dict.set_item("upper", answer.upper)?;
     dict.set_item("coverage", answer.coverage.unwrap_or(f64::NAN))?;
-    dict.set_item("coverage_se", answer.coverage_se.unwrap_or(f64::NAN))?;
+    // `analytic` resamples nothing: it has no Monte-Carlo error, which is not an error of 0.
+    let se = answer.coverage_se.filter(|_| answer.method != Method::Analytic);
+    dict.set_item("coverage_se", se.unwrap_or(f64::NAN))?;
     let (lower_se, upper_se) = answer.limits_se.unwrap_or((f64::NAN, f64::NAN));
     dict.set_item("lower_se", lower_se)?;
     dict.set_item("upper_se", upper_se)?;

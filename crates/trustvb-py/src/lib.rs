@@ -39,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(outside::check_scale, module)?)?;
     module.add_function(wrap_pyfunction!(outside::flag, module)?)?;
     module.add_function(wrap_pyfunction!(options::method_name, module)?)?;
+    module.add_function(wrap_pyfunction!(options::method_needs, module)?)?;
     module.add_function(wrap_pyfunction!(options::usual_methods, module)?)?;
     module.add_function(wrap_pyfunction!(options::all_methods, module)?)?;
     Ok(())

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use trustvb::calibrate::Method;
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
-use trustvb::resample::{GivenResamples, Subsets};
+use trustvb::resample::{Design, GivenResamples, Subsets};
 use trustvb::table::{Plan, STARTS, TABLE_TOLERANCE};
 
 use crate::errors::{IntoException, value_error};
@@ -131,6 +131,13 @@ pub(crate) fn all_methods() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn method_name(name: &str) -> PyResult<&'static str> {
     Ok(method(name)?.name())
+}
+
+/// What a table must have for a method: the design of its bootstraps, and whether it looks below ω = 1.
+#[pyfunction]
+pub(crate) fn method_needs(name: &str) -> PyResult<(Option<&'static str>, bool)> {
+    let method = method(name)?;
+    Ok((method.design().map(Design::name), method.needs_grid()))
 }
 
 /// Names of the methods that run when none are named.

@@ -97,6 +97,12 @@ impl Table {
         serde_json::to_string(self.inner.manifest()).map_err(run_error)
     }
 
+    /// Whether every part was found to be as it was written; `false` for one of an older format.
+    #[getter]
+    fn is_checked(&self) -> bool {
+        self.inner.is_checked()
+    }
+
     /// The usual methods that it can answer.
     #[getter]
     fn possible_methods(&self) -> Vec<&'static str> {

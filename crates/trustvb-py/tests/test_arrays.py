@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import trustvb
+import xarray as xr
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,12 @@ SAME = {
     "pandas, nullable": lambda X: pd.DataFrame(X).astype("Float64"),
     "pandas, Arrow": lambda X: pd.DataFrame(X).astype("float64[pyarrow]"),
     "polars": lambda X: pl.DataFrame(X, schema=["a", "b", "c"]),
+    "xarray": lambda X: xr.DataArray(X, dims=("row", "column")),
+    "xarray, named": lambda X: xr.DataArray(
+        X, dims=("row", "columns"), coords={"columns": ["a", "b", "c"]}
+    ),
+    "xarray, of a frame": lambda X: xr.DataArray(pd.DataFrame(X, columns=["a", "b", "c"])),
+    "columns by name": lambda X: {n: X[:, j] for j, n in enumerate("abc")},
     "Arrow": lambda X: pa.table({n: X[:, j] for j, n in enumerate("abc")}),
     "Arrow, chunked": lambda X: pa.concat_tables(
         [pa.table({n: part[:, j] for j, n in enumerate("abc")}) for part in (X[:40], X[40:])]
@@ -74,7 +81,8 @@ def test_narrow_and_whole_numbers_are_taken(X):
 
 
 def test_names_come_from_frames(X):
-    for given in (SAME["pandas, named"](X), SAME["polars"](X), SAME["Arrow"](X)):
+    for kind in ("pandas, named", "polars", "Arrow", "xarray, named", "columns by name"):
+        given = SAME[kind](X)
         model = trustvb.GaussianMixture(2).fit(given)
         assert list(model.feature_names_in_) == ["a", "b", "c"]
         answer = model.intervals("mu[1,b]", method="analytic")
@@ -97,6 +105,12 @@ WRONG = {
     "1-d": (lambda X: X[:, 0], ValueError, "(?s)Expected 2D array.*Reshape your data"),
     "0-d": (lambda X: np.float64(3), ValueError, "Expected 2D array"),
     "3-d": (lambda X: X[:, :, None], ValueError, "dim 3"),
+    "Series": (lambda X: pd.Series(X[:, 0]), ValueError, "Expected 2D.*Series.*to_frame"),
+    "Series of polars": (lambda X: pl.Series(X[:, 0]), ValueError, "Expected 2D.*Series"),
+    "lazy": (lambda X: pl.LazyFrame({"a": X[:, 0]}), TypeError, r"lazy frame.*call \.collect\(\)"),
+    "xarray, 1-d": (lambda X: xr.DataArray(X[:, 0]), ValueError, "Expected 2D array, got 1D"),
+    "Dataset": (lambda X: xr.Dataset({"a": ("i", X[:, 0])}), TypeError, "to_dataframe"),
+    "uneven": (lambda X: {"a": X[:, 0], "b": X[:9, 1]}, ValueError, "different lengths"),
     "no rows": (lambda X: X[:0], ValueError, r"0 sample\(s\)"),
     "no columns": (lambda X: X[:, :0], ValueError, r"0 feature\(s\)"),
     "one row": (lambda X: X[:1], ValueError, r"1 sample\(s\)"),
@@ -159,6 +173,10 @@ def test_prediction_checks_too(X):
     with pytest.raises(ValueError, match="row 4, column 2 is nan"):
         model.predict_proba(bad(X, np.nan))
     assert model.predict(X[:1]).shape == (1,)
+    for kind in ("Series", "Series of polars", "lazy", "Dataset"):
+        make, error, message = WRONG[kind]
+        with pytest.raises(error, match=message):
+            model.predict(make(X))
     with pytest.raises(ValueError, match="not fitted"):
         trustvb.GaussianMixture().predict(X)
 

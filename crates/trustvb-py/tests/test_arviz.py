@@ -21,11 +21,13 @@ def test_each_quantity_at_its_own_omega(overlap):
     assert list(posterior["column"].values) == ["x1", "x2"]
     intervals = model.intervals(method="tempered", **options).set_index("functional")
     found = np.quantile(posterior["mu"].sel(component=1, column="x2").values, [0.025, 0.975])
-    lower, upper = intervals.loc["mu[1,2]", ["lower", "upper"]]
+    lower, upper = intervals.loc["mu[1,x2]", ["lower", "upper"]]
     np.testing.assert_allclose(found, [lower, upper], atol=0.1 * (upper - lower))
     np.testing.assert_array_equal(data["trustvb"]["omega"].values, intervals.omega)
     np.testing.assert_array_equal(data["trustvb"]["lower_bound"].values, model.lower_bounds_)
     assert posterior.attrs["inference_library"] == "trustvb" and posterior.attrs["seed"] == 7
+    assert list(data["trustvb"]["quantity"].values) == list(intervals.index)
+    assert list(data["trustvb"]["warnings"].values) == list(intervals.warnings)
     summary = arviz.summary(data)
     assert "mu[1, x2]" in summary.index
     assert float(summary.loc["pi[1]", "mean"]) == pytest.approx(model.weights_[0], abs=0.02)
@@ -60,3 +62,23 @@ def test_plots_work(table):
     matplotlib.use("Agg")
     data = table.to_arviz(omega=1.0, draws=100)
     (arviz.plot_forest if BEFORE_ONE else arviz.plot_dist)(data, var_names=["mu"])
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_warnings_go_along_and_can_be_kept(model, tmp_path):
+    small = model.table("tempered", bootstraps=20)
+    data = small.to_arviz(draws=50)
+    assert set(data["trustvb"]["warnings"].values) >= {"few-bootstraps"}
+    data.to_netcdf(tmp_path / "draws.nc")
+    if BEFORE_ONE:
+        again = arviz.from_netcdf(tmp_path / "draws.nc")
+        assert set(again["trustvb"]["warnings"].values) == set(data["trustvb"]["warnings"].values)
+
+
+def test_columns_with_names_that_are_no_names(faithful):
+    frame = faithful.rename(columns={"waiting": "waiting time (min)"})
+    model = trustvb.GaussianMixture(2, random_state=1).fit(frame)
+    data = model.to_arviz(draws=50, bootstraps=200)
+    assert data["trustvb"]["quantity"].values[3] == "mu[1,`waiting time (min)`]"
+    posterior = data["posterior"]["mu"].sel(component=1, column="waiting time (min)")
+    assert float(posterior.mean()) == pytest.approx(model.means_[0, 1], rel=0.01)

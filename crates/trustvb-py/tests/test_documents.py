@@ -27,6 +27,10 @@ def test_its_examples_run(tmp_path, monkeypatch, groups):
         exec(compile(block, "README.md or docs/PYTHON.md", "exec"), names)
 
 
+def test_the_answer_it_shows_is_the_one_that_prints():
+    assert repr(trustvb.demo()) in PAGE
+
+
 def test_it_names_everything():
     for name in trustvb.__all__:
         if name == "__version__":
@@ -42,6 +46,9 @@ def test_it_names_everything():
         trustvb.MixtureRegression.__init__,
         trustvb.GaussianMixture.table,
         trustvb.GaussianMixture.intervals,
+        trustvb.GaussianMixture.compare,
+        trustvb.GaussianMixture.summary,
+        trustvb.GaussianMixture.plot_intervals,
         trustvb.calibrate,
         trustvb.GaussianMixture.to_arviz,
         trustvb.run_study,

@@ -80,7 +80,8 @@ def test_resamples_are_those_of_tables(data):
         seen.append(weights)
         return normal_mean(data, weights, omega, start)
 
-    trustvb.calibrate(fitter, data, lambda d: d, bootstraps=2, grid=2, random_state=4)
+    anchored = dict(method="anchored", check=False)
+    trustvb.calibrate(fitter, data, lambda d: d, bootstraps=2, grid=2, random_state=4, **anchored)
     expected = [
         trustvb.resample_weights("full", b, 200, random_state=4) for b in (0, 0, 1, 1, 2, 2)
     ]
@@ -98,7 +99,8 @@ def test_starts_are_handed_down_the_path(data):
         starts.append((omega, start))
         return trustvb.Fit(draws=normal_mean(data, weights, omega, start), state=("at", omega))
 
-    trustvb.calibrate(fitter, data, lambda d: d, bootstraps=1, grid=3, omega_min=0.25)
+    anchored = dict(method="anchored", check=False)
+    trustvb.calibrate(fitter, data, lambda d: d, bootstraps=1, grid=3, omega_min=0.25, **anchored)
     assert starts == [
         (1.0, None),
         (0.5, ("at", 1.0)),
@@ -189,10 +191,11 @@ def test_failed_fits_are_data(data):
             raise trustvb.FitFailed("no luck")
         return trustvb.Fit(draws=normal_mean(data, weights, omega, start), converged=weights[1] < 2)
 
-    result = trustvb.calibrate(fitter, data, lambda d: d, bootstraps=200, grid=6, omega_min=0.01)
+    along = dict(method="anchored", bootstraps=200, omega_min=0.01)
+    result = trustvb.calibrate(fitter, data, lambda d: d, grid=6, **along)
     with pytest.warns(trustvb.CalibrationWarning, match="unconverged-fits: .*% of the fits"):
-        frame = result.intervals(method="anchored")
-    assert frame["flags"][0] == "unconverged-fits" and np.isfinite(frame.lower[0])
+        frame = result.intervals()
+    assert frame.warnings[0] == "unconverged-fits" and np.isfinite(frame.lower[0])
 
     def never(data, weights, omega, start):
         raise trustvb.FitFailed
@@ -205,9 +208,9 @@ def test_failed_fits_are_data(data):
             raise np.linalg.LinAlgError
         return normal_mean(data, weights, omega, start)
 
-    result = trustvb.calibrate(only_full, data, lambda d: d, bootstraps=200, grid=3)
+    result = trustvb.calibrate(only_full, data, lambda d: d, grid=3, **along)
     with pytest.warns(trustvb.CalibrationWarning, match="no-evidence"):
-        frame = result.intervals(method="anchored")
+        frame = result.intervals()
     assert np.isnan(frame.lower[0])
 
 
@@ -216,7 +219,7 @@ def test_edges_are_flagged(data):
         normal_mean, data, lambda d: d, bootstraps=200, grid=4, omega_min=0.5, method="anchored"
     )
     with pytest.warns(trustvb.CalibrationWarning) as caught:
-        flags = result.intervals()["flags"][0].split(";")
+        flags = result.intervals().warnings[0].split(";")
     assert flags == ["at-grid-edge", "never-reaches-level"]
     assert any("a smaller omega_min may be needed" in str(w.message) for w in caught)
 
@@ -306,10 +309,10 @@ def test_tempering_makes_a_posterior_as_wide_as_it_should_be(units):
         bootstraps=count,
         random_state=2,
     )
-    assert fits == [1.0] * (count + 1), "all units and each bootstrap, once, at ω = 1"
+    assert fits == [1.0] * (count + 3), "all units, each bootstrap, and two to check the fitter"
     assert list(result.omegas) == [1.0]
     frame = result.intervals()
-    assert len(fits) == count + 1
+    assert len(fits) == count + 3
     found = frame.set_index(["method", "level"])
     length = found.upper - found.lower
     for level, z in ((0.5, 0.6745), (0.95, 1.96)):
@@ -323,7 +326,7 @@ def test_tempering_makes_a_posterior_as_wide_as_it_should_be(units):
         assert found.coverage["tempered", level] == pytest.approx(level, abs=0.002)
         assert length["balanced", level] == pytest.approx(2 * z / 20, rel=4 * se)
     assert list(found.recommended) == [False] * 4 + [True] * 2
-    assert (frame["flags"] == "").all()
+    assert (frame.warnings == "").all() and (frame.remarks == "").all()
     curve = result.coverage_curve(level=0.95)
     assert curve.omega.iloc[0] > 1 > curve.omega.iloc[-1]
     assert curve.coverage.is_monotonic_increasing
@@ -348,7 +351,7 @@ def test_a_posterior_that_is_too_wide_is_narrowed(units):
     frame = result.intervals()
     # The standard error of a stretch at B = 400 is 5%, that of ω twice as much.
     assert frame.omega[0] == pytest.approx(9, rel=0.4)
-    assert frame["flags"][0] == "above-omega-1", "a remark, of which nobody is warned"
+    assert frame.warnings[0] == "" and frame.remarks[0] == "above-omega-1"
 
 
 def quantile(x: np.ndarray, p: float) -> float:
@@ -387,7 +390,7 @@ def test_balanced_is_what_numpy_gives(units, scale, to, back):
             back(0.5 * (quantile(means, 1 - tail) + centre + reach)),
         )
         np.testing.assert_allclose((lower, upper), expected, rtol=1e-10)
-    assert (frame.omega == 1).all() and frame.coverage.isna().all() and frame.recommended.all()
+    assert frame.omega.isna().all() and frame.coverage.isna().all() and frame.recommended.all()
 
 
 def test_methods_at_one_are_known_beside_others(calibration):
@@ -440,3 +443,39 @@ def test_failures_at_one(data):
     )
     with pytest.warns(trustvb.CalibrationWarning, match="undefined"):
         assert np.isnan(undefined.intervals().lower[0])
+
+
+def test_the_default_is_one_answer_from_fits_at_one(data):
+    fits = []
+
+    def fitter(*arguments):
+        fits.append(arguments[2])
+        return normal_mean(*arguments)
+
+    result = trustvb.calibrate(fitter, data, {"mean": lambda d: d}, check=False)
+    assert fits == [1.0] * 201
+    frame = result.intervals()
+    assert list(frame.functional) == ["mean"] and list(frame.method) == ["balanced"]
+    assert list(frame.verdict) == ["VB is too short"]
+    true = 2 * 1.96 * data.std() / np.sqrt(len(data))
+    assert frame.upper[0] - frame.lower[0] == pytest.approx(true, rel=0.2)
+    assert frame.vb_upper[0] - frame.vb_lower[0] == pytest.approx(0.25 * true, rel=0.15)
+    # P(|Z| < 1.96 / 4) = 0.376; its standard error over 200 bootstraps is 0.034.
+    assert frame.vb_coverage[0] == pytest.approx(0.376, abs=0.12)
+    compared = result.compare()
+    assert list(compared.method) == ["balanced", "vb", "tempered"]
+    assert compared.coverage[1] == frame.vb_coverage[0]
+    assert list(result.compare(level=0.5).method) == ["balanced", "vb"], "tempered has its levels"
+    assert "200 units, 200 bootstraps of all units, seed 1" in str(result.summary())
+    assert "tempered" in result.plot_coverage().get_legend_handles_labels()[1]
+    assert "VB covers" in result.plot_intervals().texts[0].get_text()
+    assert len(fits) == 201
+    only = trustvb.calibrate(normal_mean, data, {"mean": lambda d: d}, method="vb")
+    with pytest.raises(ValueError, match="only the fitter's own interval"):
+        only.summary()
+
+
+def test_all_methods_of_a_grid_are_compared(calibration):
+    frame = calibration.compare()
+    names = ["balanced", "vb", "tempered", "tvb", "gpc", "anchored"]
+    assert list(frame.method) == names * 2 and list(frame.recommended[:2]) == [True, False]

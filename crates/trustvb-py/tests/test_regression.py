@@ -116,3 +116,58 @@ def test_weights_of_groups(groups):
 def test_what_is_wrong_is_said(arguments, message):
     with pytest.raises(ValueError, match=message):
         trustvb.MixtureRegression().fit(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("formula", "column", "meant"),
+    [
+        ("y ~ xx | who", "xx", "x"),
+        ("yy ~ x | who", "yy", "y"),
+        ("y ~ x | whom", "whom", "who"),
+        ("y ~ I(xx^2) | who", "xx", "x"),
+        ("y ~ . - zz | who", "zz", None),
+    ],
+)
+def test_a_typo_in_a_formula_is_told_with_all_columns(groups, formula, column, meant):
+    with pytest.raises(ValueError, match=f"no column `{column}`") as caught:
+        trustvb.MixtureRegression().fit(formula, groups)
+    assert "its columns are `y`, `x`, `who`" in str(caught.value)
+    assert (f"did you mean `{meant}`?" in str(caught.value)) == (meant is not None)
+
+
+def test_prediction_from_wrong_columns(groups):
+    model = trustvb.MixtureRegression().fit("y ~ x | who", groups)
+    with pytest.raises(ValueError, match=r"no column `x`, .* its columns are `y`, `who`"):
+        model.predict(groups[["y", "who"]])
+    with pytest.raises(ValueError, match="no column `y`"):
+        model.score_samples(groups[["x"]])
+    for wrong in (groups["x"], pl.Series(groups["x"].to_numpy()), groups[["x"]].to_numpy()):
+        with pytest.raises(ValueError, match=r"fitted to the formula .*: give a frame"):
+            model.predict(wrong)
+    lazy = pl.LazyFrame({"x": groups["x"].to_numpy()})
+    with pytest.raises(TypeError, match=r"lazy frame.*call \.collect\(\)"):
+        model.predict(lazy)
+    with pytest.raises(TypeError, match="lazy frame"):
+        trustvb.MixtureRegression().fit("y ~ x | who", pl.LazyFrame({"x": [1.0]}))
+    with pytest.raises(TypeError, match="y is a lazy frame"):
+        trustvb.MixtureRegression().fit(groups[["x"]], lazy)
+
+
+def test_a_dot_stands_for_the_columns_of_the_fit(groups):
+    more = groups.assign(z=np.arange(480.0) % 7)
+    model = trustvb.MixtureRegression().fit("y ~ . | who", more)
+    expected = model.predict(more)
+    np.testing.assert_array_equal(model.predict(more.assign(later=1.0)), expected)
+    np.testing.assert_array_equal(model.predict(more[["x", "z"]]), expected)
+    with pytest.raises(ValueError, match="no column `z`"):
+        model.predict(groups)
+    without = trustvb.MixtureRegression().fit("y ~ . - z | who", more)
+    assert without.term_names_ == ["(Intercept)", "x"]
+    np.testing.assert_array_equal(without.predict(groups[["x"]]), without.predict(more))
+
+
+def test_samples_repeat_themselves_only_with_a_seed(groups):
+    fit = lambda state: trustvb.MixtureRegression(random_state=state).fit("y ~ x | who", groups)  # noqa: E731
+    free, seeded = fit(None), fit(3)
+    assert not np.array_equal(free.sample(groups)[0], free.sample(groups)[0])
+    np.testing.assert_array_equal(seeded.sample(groups)[0], seeded.sample(groups)[0])

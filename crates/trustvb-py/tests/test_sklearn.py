@@ -131,3 +131,73 @@ def test_scores_and_samples_agree(faithful):
     ours = np.mean(rows[:, 0] < 3)
     assert ours == pytest.approx(np.trapezoid(density[x < 3], x[x < 3]), abs=0.02)
     assert model.score(faithful[["eruptions"]].to_numpy()) > -2
+
+
+def test_samples_repeat_themselves_only_with_a_seed(faithful):
+    free = trustvb.GaussianMixture(2).fit(faithful)
+    assert not np.array_equal(free.sample(5)[0], free.sample(5)[0])
+    seeded = trustvb.GaussianMixture(2, random_state=1).fit(faithful)
+    np.testing.assert_array_equal(seeded.sample(5)[0], seeded.sample(5)[0])
+    # Fits and intervals have a seed even so.
+    np.testing.assert_array_equal(free.means_, seeded.means_)
+
+
+def test_criteria_and_precisions_are_those_of_scikit_learn(faithful):
+    from sklearn.mixture import GaussianMixture as Theirs
+
+    model = trustvb.GaussianMixture(2).fit(faithful)
+    theirs = Theirs(2).fit(faithful)
+    theirs.weights_, theirs.means_ = model.weights_, model.means_
+    theirs.covariances_ = model.covariances_
+    theirs.precisions_cholesky_ = np.array(
+        [np.linalg.cholesky(np.linalg.inv(sigma)) for sigma in model.covariances_]
+    )
+    assert model.bic(faithful) == pytest.approx(theirs.bic(faithful))
+    assert model.aic(faithful) == pytest.approx(theirs.aic(faithful))
+    np.testing.assert_allclose(model.precisions_, np.linalg.inv(model.covariances_))
+    scores = [trustvb.GaussianMixture(k).fit(faithful).bic(faithful) for k in (1, 2)]
+    assert scores[1] < scores[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "ours"),
+    [
+        ("warm_start", True, "means_init"),
+        ("reg_covar", 1e-6, "prior"),
+        ("init_params", "kmeans", "n_init"),
+        ("verbose", 2, "progress"),
+        ("covariance_type", "diag", "full"),
+        ("weight_concentration_prior", 0.1, "alpha0"),
+        ("degrees_of_freedom_prior", 3, "nu0"),
+    ],
+)
+def test_parameters_that_only_scikit_learn_has_are_refused(name, value, ours):
+    for estimator in (trustvb.GaussianMixture, trustvb.MixtureRegression):
+        with pytest.raises(ValueError, match=f"no parameter '{name}': .*{ours}"):
+            estimator(**{name: value})
+        with pytest.raises(ValueError, match=f"no parameter '{name}'"):
+            estimator().set_params(**{name: value})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wram_start'"):
+        trustvb.GaussianMixture(wram_start=True)
+
+
+def test_every_parameter_of_scikit_learns_mixtures_is_known_or_refused():
+    from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+
+    ours = set(trustvb.GaussianMixture().get_params())
+    for theirs in (GaussianMixture, BayesianGaussianMixture):
+        for name in set(theirs().get_params()) - ours:
+            with pytest.raises(ValueError, match="no parameter"):
+                trustvb.GaussianMixture(**{name: None})
+
+
+def test_a_scaler_is_not_needed_for_intervals_in_the_datas_units(faithful):
+    """Units do not matter to the default prior: fitted to the data itself, intervals are those behind a
+    scaler, taken back."""
+    scaler = StandardScaler()
+    pipeline = make_pipeline(scaler, trustvb.GaussianMixture(2)).fit(faithful)
+    scaled = pipeline[-1].intervals(["pi[1]", "mu[1,2]"])
+    plain = trustvb.GaussianMixture(2).fit(faithful).intervals(["pi[1]", "mu[1,2]"])
+    back = lambda x: x * np.array([1, scaler.scale_[1]]) + np.array([0, scaler.mean_[1]])  # noqa: E731
+    for name in ("estimate", "lower", "upper", "vb_lower", "vb_upper"):
+        np.testing.assert_allclose(back(scaled[name]), plain[name], rtol=1e-6)

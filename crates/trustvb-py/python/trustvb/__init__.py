@@ -2,17 +2,19 @@
 
 >>> import trustvb
 >>> model = trustvb.GaussianMixture(n_components=2).fit(trustvb.load_faithful())
->>> model.intervals(["pi[1]", "mu[1,waiting] - mu[2,waiting]"], method="recommended")  # doctest: +SKIP
+>>> model.intervals(["pi[1]", "mu[1,waiting] - mu[2,waiting]"])  # doctest: +SKIP
 """
 
 from __future__ import annotations
 
+from ._calibration import Calibration
 from ._demo import demo, load_faithful
 from ._draws import Draws
+from ._fitter import Fit
 from ._messages import CalibrationWarning, ConvergenceWarning, FitFailed
 from ._mixture import GaussianMixture
 from ._native import TrustvbError, __version__
-from ._outside import Calibration, Fit, calibrate, resample_weights
+from ._outside import calibrate, resample_weights
 from ._regression import MixtureRegression
 from ._study import run_study, study_summary
 from ._table import Table, open_table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _ask, _native
+from . import _ask, _frames, _native
 from ._plot import STRETCHED, WITHOUT_DENSITY
 
 if TYPE_CHECKING:
@@ -93,22 +93,19 @@ def _at_own_omega(table: Table, h: Any, rows: list[dict[str, Any]], n: int) -> A
             )
         stretched = row["method"] in STRETCHED
         where = row["omega"] if stretched else max(row["omega"], float(table.omegas[-1]))
-        name = row["functional"]
-        if name in asked:
-            sampled = table._native.sample([(name, asked[name])], where, n, stretched)
+        text = row["text"]
+        if text in asked:
+            sampled = table._native.sample([(text, asked[text])], where, n, stretched)
         else:
-            text = name.split(" [")[0] if " [" in name else name
-            sampled = table._native.sample([text], where, n, stretched)
-        found[name] = dict(sampled)[name]
+            sampled = table._native.sample([text.split(" [")[0]], where, n, stretched)
+        found[row["functional"]] = dict(sampled)[text]
     if h is not None:
         return found
     k = table.manifest["layout"]["n_components"]
-    p = len(table.manifest["layout"]["coordinates"])
-    wide = "mu" if "mu[1,1]" in found else "beta"
-    weights = np.stack([found[f"pi[{i + 1}]"] for i in range(k)], axis=-1)
-    means = np.stack(
-        [np.stack([found[f"{wide}[{i + 1},{j + 1}]"] for j in range(p)], -1) for i in range(k)], 1
-    )
+    in_order = list(found.values())
+    wide = "mu" if any(name.startswith("mu[") for name in found) else "beta"
+    weights = np.stack(in_order[:k], axis=-1)
+    means = np.stack(in_order[k:], axis=-1).reshape(n, k, -1)
     return {"pi": weights, wide: means}
 
 
@@ -119,6 +116,7 @@ def _calibration(rows: list[dict[str, Any]], trace: NDArray[np.float64] | None) 
     if rows:
         for name in ("omega", "estimate", "lower", "upper", "coverage", "coverage_se"):
             variables[name] = ("quantity", [row[name] for row in rows])
+        variables["warnings"] = ("quantity", [_frames.flags(row, distrust=True) for row in rows])
     if trace is not None and len(trace):
         variables["lower_bound"] = ("sweep", trace)
     return xarray.Dataset(

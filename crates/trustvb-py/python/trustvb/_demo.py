@@ -18,15 +18,12 @@ def load_faithful(*, frame: _frames.FrameName = "pandas") -> pandas.DataFrame | 
 
 
 def demo(*, progress: Wish = None) -> pandas.DataFrame:
-    """Calibrated 95% intervals for the weights and means of two Gaussians in Old Faithful.
+    """The 95% intervals to use for the weights and means of two Gaussians in Old Faithful, beside VB's own.
 
     The same numbers as ``trustvb calibrate`` without arguments.
     """
     from ._mixture import GaussianMixture
 
     model = GaussianMixture(n_components=2).fit(load_faithful())
-    rows = model.table(progress=progress)._answers(None, 0.95, None, 500)
-    frame: Any = _frames.answers([{**row, "functional": row["label"]} for row in rows], "pandas")
-    shown = ["estimate", "lower", "upper", "omega", "coverage"]
-    result: pandas.DataFrame = frame.set_index(["functional", "method"])[shown].round(4)
+    result: pandas.DataFrame = model.intervals(progress=progress)
     return result

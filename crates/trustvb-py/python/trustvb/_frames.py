@@ -12,9 +12,57 @@ FrameName: TypeAlias = Literal["pandas", "polars", "arrow", "dict"]
 Column: TypeAlias = "NDArray[np.float64]"
 
 
+def settled(x: Any, name: str = "X") -> Any:
+    """What others hand over as a frame or an array that the rest of this file knows, or a sentence on why not."""
+    kind = type(x)
+    if kind.__name__ == "LazyFrame":
+        raise TypeError(f"{name} is a lazy frame, which has no rows yet: call .collect() first")
+    if kind.__module__.startswith("xarray."):
+        if hasattr(x, "data_vars"):
+            raise TypeError(
+                f"{name} is an xarray Dataset: give {name}.to_dataframe(), or a DataArray of rows and columns"
+            )
+        return _from_xarray(x)
+    if isinstance(x, Mapping) and not hasattr(x, "columns") and not hasattr(x, "toarray"):
+        lengths = {str(column): np.size(values) for column, values in x.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of {name} have different lengths: {lengths}")
+        return _Named(x)
+    return x
+
+
+class _Named:
+    """Columns by name, as a frame."""
+
+    def __init__(self, columns: Mapping[Any, Any]) -> None:
+        self._columns = columns
+        self.columns = list(columns)
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._columns[name]
+
+
+def _from_xarray(x: Any) -> Any:
+    """Rows and columns, by their names if the second dimension has any."""
+    array = np.asarray(x)
+    if array.ndim != 2 or x.dims[1] not in x.coords:
+        return array
+    names = [*x.coords[x.dims[1]].values.tolist()]
+    if not all(isinstance(name, str) for name in names):
+        return array
+    return _Named({name: array[:, j] for j, name in enumerate(names)})
+
+
+def is_column(x: Any) -> bool:
+    """Whether it is a single column: a Series, or an array of Arrow."""
+    return not hasattr(x, "columns") and (
+        (hasattr(x, "to_frame") and hasattr(x, "name")) or type(x).__name__ == "ChunkedArray"
+    )
+
+
 def is_frame(x: Any) -> bool:
     """Whether it has named columns: pandas, polars, Arrow, or anything that speaks Arrow."""
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray) or is_column(x):
         return False
     return (
         (hasattr(x, "columns") and hasattr(x, "__getitem__"))
@@ -126,7 +174,7 @@ def make(columns: Mapping[str, Any], frame: FrameName) -> Any:
     raise ValueError(f"frame={frame!r} is not one of 'pandas', 'polars', 'arrow' and 'dict'")
 
 
-ANSWER_COLUMNS = (
+_COMPARISON = (
     "functional",
     "method",
     "level",
@@ -138,10 +186,51 @@ ANSWER_COLUMNS = (
     "coverage_se",
 )
 
+_ANSWER = (
+    "functional",
+    "level",
+    "estimate",
+    "lower",
+    "upper",
+    "vb_lower",
+    "vb_upper",
+    "vb_coverage",
+    "vb_coverage_se",
+    "verdict",
+    "method",
+)
 
-def answers(rows: list[dict[str, Any]], frame: FrameName) -> Any:
-    """Answers with the columns of the command's CSV; flags are joined by semicolons, new columns come last."""
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in ANSWER_COLUMNS}
-    columns["flags"] = [";".join(row["flags"][0]) for row in rows]
+
+def comparison(rows: list[dict[str, Any]], frame: FrameName) -> Any:
+    """A row per quantity, method and level. Flags that speak against an interval are in ``warnings``, others in
+    ``remarks``, joined by semicolons."""
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in _COMPARISON}
+    columns["warnings"] = [flags(row, distrust=True) for row in rows]
     columns["recommended"] = [bool(row["recommended"]) for row in rows]
-    return make(columns, frame)
+    columns["remarks"] = [flags(row, distrust=False) for row in rows]
+    return _shown(columns, rows, frame)
+
+
+def answer(rows: list[dict[str, Any]], frame: FrameName) -> Any:
+    """A row per quantity and level, as :func:`_answer.one_answer` has them."""
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in _ANSWER}
+    columns["warnings"] = [flags(row, distrust=True) for row in rows]
+    return _shown(columns, rows, frame)
+
+
+def flags(row: dict[str, Any], *, distrust: bool) -> str:
+    """Names of the flags that speak against an interval, or of those that only tell."""
+    return ";".join(
+        name for name, _, against in zip(*row["flags"], strict=True) if against == distrust
+    )
+
+
+def _shown(columns: dict[str, list[Any]], rows: list[dict[str, Any]], frame: FrameName) -> Any:
+    if frame != "pandas":
+        return make(columns, frame)
+    from ._answer import warnings_of
+    from ._intervals import Intervals
+
+    result = Intervals(columns)
+    result.attrs["warnings"] = {name: sentence for name, sentence, _ in warnings_of(rows)}
+    return result

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from ._answer import listed, warnings_of
+
 
 class CalibrationWarning(UserWarning):
     """A flag on an interval: what to know before trusting it."""
@@ -34,15 +36,16 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_flags(answers: Iterable[dict[str, Any]]) -> None:
-    """One warning per flag and sentence, naming the answers that carry it."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for answer in answers:
-        for name, sentence, distrust in zip(*answer["flags"], strict=True):
-            if distrust:
-                who = f"{answer['functional']} by {answer['method']} at {answer['level']:g}"
-                found.setdefault((name, sentence), []).append(who)
-    for (name, sentence), answering in found.items():
-        more = f" and {len(answering) - 4} more" if len(answering) > 4 else ""
-        shown = ", ".join(answering[:4]) + more
-        warn(f"{name}: {sentence} ({shown})", CalibrationWarning)
+def warn_flags(rows: Iterable[dict[str, Any]], *, compared: bool) -> None:
+    """One warning per flag, naming the quantities that carry it; and, where methods are compared, whose."""
+    rows = list(rows)
+    # Where methods are compared, names are no quantities.
+    of = 0 if compared else len({row["functional"] for row in rows})
+    for name, sentence, carrying in warnings_of(rows):
+        about = [
+            f"{row['functional']} by {row['method']} at {row['level']:g}"
+            if compared
+            else str(row["functional"])
+            for row in carrying
+        ]
+        warn(f"{name}: {sentence} ({listed(about, of)})", CalibrationWarning)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ask, _native
-from ._base import Calibrated, seed_of, weights_of
+from ._base import weights_of
+from ._calibrated import Calibrated
 
 Self = TypeVar("Self", bound="GaussianMixture")
 
@@ -40,6 +41,7 @@ class GaussianMixture(Calibrated):
     Attributes
     ----------
     weights_, means_, covariances_ : posterior means.
+    precisions_ : inverses of ``covariances_``, as in scikit-learn.
     lower_bound_, lower_bounds_ : the bound at the optimum, and after each sweep.
     n_iter_, converged_ : sweeps, and whether they sufficed.
     emptied_ : components (from 0) that hold next to no data.
@@ -49,6 +51,7 @@ class GaussianMixture(Calibrated):
 
     means_: NDArray[np.float64]
     covariances_: NDArray[np.float64]
+    precisions_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -105,6 +108,7 @@ class GaussianMixture(Calibrated):
         mean = self.posterior_.mean()
         self.means_ = mean["mu"][0]
         self.covariances_ = mean["sigma"][0]
+        self.precisions_ = np.array([_inverse(sigma) for sigma in self.covariances_])
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.intp]:
@@ -134,11 +138,43 @@ class GaussianMixture(Calibrated):
         """The mean of :meth:`score_samples`."""
         return float(self.score_samples(X).mean())
 
+    def aic(self, X: Any) -> float:
+        """Akaike's criterion of the mixture with the posterior means as its parameters; lower is better.
+
+        It is made for maximum likelihood, which posterior means are near when data are many. ``lower_bound_`` is the
+        criterion that variational Bayes itself has.
+        """
+        return -2 * self._ln_likelihood(X)[0] + 2 * self._n_parameters()
+
+    def bic(self, X: Any) -> float:
+        """The Bayesian information criterion of the mixture with the posterior means as its parameters; see :meth:`aic`."""
+        likelihood, n = self._ln_likelihood(X)
+        return -2 * likelihood + float(np.log(n)) * self._n_parameters()
+
+    def _n_parameters(self) -> int:
+        k, p = self.means_.shape
+        return int(k * (p + p * (p + 1) // 2) + k - 1)
+
+    def _ln_likelihood(self, X: Any) -> tuple[float, int]:
+        """The log likelihood of all rows at the posterior means, and their number."""
+        self._check_fitted()
+        rows = np.column_stack(self._validate(X, reset=False))
+        terms = []
+        for weight, mean, sigma in zip(self.weights_, self.means_, self.covariances_, strict=True):
+            root = np.linalg.cholesky(sigma)
+            z = np.linalg.solve(root, (rows - mean).T)
+            ln_volume = float(np.log(np.diag(root)).sum()) + 0.5 * rows.shape[1] * np.log(2 * np.pi)
+            terms.append(np.log(weight) - ln_volume - 0.5 * (z * z).sum(axis=0))
+        return float(np.logaddexp.reduce(terms, axis=0).sum()), len(rows)
+
     def sample(self, n_samples: int = 1) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Rows from the posterior predictive distribution, and the components they came from."""
+        """Rows from the posterior predictive distribution, and the components they came from.
+
+        With an integer as ``random_state`` they are the same every time; with ``None`` they are not.
+        """
         self._check_fitted()
         n = _ask.whole("n_samples", n_samples)
-        rng = np.random.default_rng(seed_of(self.random_state))
+        rng = self._generator()
         labels = np.sort(
             rng.choice(len(self.weights_), size=n, p=self.weights_ / self.weights_.sum())
         )
@@ -147,3 +183,10 @@ class GaussianMixture(Calibrated):
         noise = rng.standard_normal(mu.shape)
         rows = mu + np.einsum("nij,nj->ni", np.linalg.cholesky(sigma), noise)
         return rows, labels
+
+
+def _inverse(sigma: NDArray[np.float64]) -> NDArray[np.float64]:
+    """NaN where a posterior with few degrees of freedom has no mean."""
+    if not np.isfinite(sigma).all():
+        return np.full_like(sigma, np.nan)
+    return np.linalg.inv(sigma).astype(np.float64)

@@ -12,7 +12,7 @@ from . import _ask, _native
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ._outside import Calibration
+    from ._calibration import Calibration
     from ._table import Table
 
 TEXT, MUTED, AXIS, GRID = "#1f2328", "#59616b", "#7d858f", "#e7e9ec"
@@ -45,13 +45,14 @@ WITHOUT_DENSITY = ("balanced", "bootstrap")
 STRETCHED = ("tempered", "jackknife")
 
 
-def _axes(ax: Axes | None) -> Axes:
+def axes(ax: Axes | None, size: tuple[float, float] = (5.2, 3.6)) -> Axes:
+    """Axes in our style: those that are given, or new ones."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("figures need matplotlib: pip install 'trustvb[plot]'") from error
     if ax is None:
-        _, ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
+        _, ax = plt.subplots(figsize=size, layout="constrained")
     ax.set_axisbelow(True)
     ax.grid(True, color=GRID, linewidth=0.8)
     for side in ("top", "right"):
@@ -62,7 +63,8 @@ def _axes(ax: Axes | None) -> Axes:
     return ax
 
 
-def _finish(ax: Axes, title: str, x: str, y: str) -> Axes:
+def finish(ax: Axes, title: str, x: str, y: str) -> Axes:
+    """Title, names of the axes, and a legend if there is anything to tell apart."""
     ax.set_title(title, color=TEXT, fontsize=11, loc="left")
     ax.set_xlabel(x, color=TEXT, fontsize=9.5)
     ax.set_ylabel(y, color=TEXT, fontsize=9.5)
@@ -74,7 +76,7 @@ def _finish(ax: Axes, title: str, x: str, y: str) -> Axes:
 def _coverage(
     ax: Axes | None, rows: list[dict[str, Any]], curves: dict[str, Any], smallest: float
 ) -> Axes:
-    ax = _axes(ax)
+    ax = axes(ax)
     level = rows[0]["level"]
     if smallest >= 1:
         # Nothing but ω = 1 was fitted: the curves say how far they go.
@@ -127,9 +129,7 @@ def _coverage(
     seen = [row["coverage"] for row in rows if np.isfinite(row["coverage"])]
     seen += [float(np.nanmin(curve["coverage"])) for curve in curves.values()]
     ax.set_ylim(max(0.0, np.floor(10 * min(seen, default=0.0) - 0.6) / 10), 1.02)
-    return _finish(
-        ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage"
-    )
+    return finish(ax, str(rows[0].get("label") or rows[0]["functional"]), "ω", "estimated coverage")
 
 
 def coverage(
@@ -160,6 +160,8 @@ def outside_coverage(
     method: str | Iterable[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
+    if method is None and set(calibration._methods) <= set(WITHOUT_CURVE):
+        method = [*calibration._methods, "tempered"]
     rows, level = _rows(calibration, h, level, method)
     curves = {
         row["method"]: calibration.coverage_curve(h, level, row["method"], frame="dict")
@@ -179,7 +181,7 @@ def _rows(
 
 
 def _density(ax: Axes | None, rows: list[dict[str, Any]], curves: list[tuple[Any, Any]]) -> Axes:
-    ax = _axes(ax)
+    ax = axes(ax)
     highest = max((float(np.max(y)) for _, y in curves if len(y)), default=1.0)
     step = 0.06 * highest
     for number, (row, (x, y)) in enumerate(zip(rows, curves, strict=True)):
@@ -197,7 +199,7 @@ def _density(ax: Axes | None, rows: list[dict[str, Any]], curves: list[tuple[Any
     ax.spines["left"].set_visible(False)
     first = rows[0]
     title = f"{first.get('label') or first['functional']}, {100 * first['level']:g}% intervals"
-    return _finish(ax, title, str(first["functional"]), "posterior density")
+    return finish(ax, title, str(first["functional"]), "posterior density")
 
 
 def density(
@@ -282,7 +284,7 @@ def clusters(
         )
     names, values = data
     posterior = table._native.posterior(omega)
-    ax = _axes(ax)
+    ax = axes(ax)
     if table.manifest["model"]["name"] == "bmlr":
         return _lines(ax, table, names, values, posterior, columns)
     i, j = (0, min(1, len(names) - 1)) if columns is None else map(names.index, columns)
@@ -320,7 +322,7 @@ def clusters(
             markeredgewidth=2,
             label=f"{k + 1}: {share:.0%}",
         )
-    return _finish(ax, "Clusters", names[i], names[j])
+    return finish(ax, "Clusters", names[i], names[j])
 
 
 def _chi_square_95() -> float:
@@ -354,4 +356,4 @@ def _lines(
             for c in range(1, len(names) - 1)
         )
         ax.plot(x, line, color=colour, linewidth=2, label=f"{k + 1}: {pi[k]:.0%}")
-    return _finish(ax, "Components", name, names[0])
+    return finish(ax, "Components", name, names[0])

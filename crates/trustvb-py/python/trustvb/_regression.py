@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from typing import Any, TypeVar
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ask, _frames, _native
-from ._base import Calibrated, weights_of
+from ._base import weights_of
+from ._calibrated import Calibrated
 
 Self = TypeVar("Self", bound="MixtureRegression")
 
@@ -42,6 +44,7 @@ class MixtureRegression(Calibrated):
     noise_precision_: NDArray[np.float64]
     term_names_: list[str]
     formula_: str
+    _dot: list[str]
 
     def __init__(
         self,
@@ -123,6 +126,7 @@ class MixtureRegression(Calibrated):
         if isinstance(X, str):
             columns = self._formula_columns(X, y, groups)
             formula = X
+            self._dot = [name for name, _ in columns]
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
         else:
@@ -148,19 +152,24 @@ class MixtureRegression(Calibrated):
     ) -> list[tuple[str, _frames.Column | list[str]]]:
         if groups is not None:
             raise ValueError("groups are part of a formula: write 'y ~ x | group'")
-        if frame is None or not (_frames.is_frame(frame) or isinstance(frame, dict)):
+        frame = _frames.settled(frame, "the frame")
+        if frame is None or not _frames.is_frame(frame):
             raise ValueError("a formula needs a frame: fit('y ~ x | group', frame)")
-        columns = self._needed(formula, frame, response=True)
-        if not columns:
-            raise ValueError(f"the frame has none of the columns of '{formula}'")
-        return columns
+        return self._needed(formula, frame, response=True)
 
     def _needed(
         self, formula: str, frame: Any, *, response: bool
     ) -> list[tuple[str, _frames.Column | list[str]]]:
-        """The columns of a frame that a formula needs; those that are not there it complains of."""
+        """The columns of a frame that a formula needs, or a complaint that some are not there."""
         named, text, skipped, of_response = _native.formula_columns(formula)
-        found = frame if isinstance(frame, dict) else _frames.columns_of(frame)
+        found = _frames.columns_of(frame)
+        if named is None and not response:
+            # What `.` stood for when the model was fitted.
+            named = self._dot
+        needed = [*(named or ()), *text, *(skipped if response else ())]
+        if not response:
+            needed = [name for name in needed if name not in (*text, *of_response)]
+        _check_there(formula, needed, [str(name) for name in found])
         columns: list[tuple[str, _frames.Column | list[str]]] = []
         for name, column in _frames.pairs_of(found):
             name = str(name)
@@ -223,7 +232,8 @@ class MixtureRegression(Calibrated):
             columns = self._validate(X, reset=False)
             ones = [np.ones(len(columns[0]))] if "(Intercept)" in self.term_names_ else []
             return ones + columns
-        if not (_frames.is_frame(X) or isinstance(X, dict)):
+        X = _frames.settled(X)
+        if not _frames.is_frame(X):
             raise ValueError(f"the model was fitted to the formula '{self.formula_}': give a frame")
         return _native.formula_design(self.formula_, self._needed(self.formula_, X, response=False))
 
@@ -243,8 +253,12 @@ class MixtureRegression(Calibrated):
         self, X: Any, y: Any, groups: Any
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
         design = self._design(X)
-        if y is None and self._response_name() is not None and _frames.is_frame(X):
-            y = _frames.columns_of(X)[self._response_name()]
+        X = _frames.settled(X)
+        name = self._response_name()
+        if y is None and name is not None and _frames.is_frame(X):
+            columns = _frames.columns_of(X)
+            _check_there(self.formula_, [name], [str(column) for column in columns])
+            y = columns[name]
         response = _response(y, len(design[0]))
         if groups is None:
             inverse = np.arange(len(response))
@@ -279,6 +293,7 @@ class MixtureRegression(Calibrated):
 
     def score_samples(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.float64]:
         """The log density of each group's responses at the posterior means, in order of appearance."""
+        X = _frames.settled(X)
         if y is None and (not _frames.is_frame(X) or hasattr(self, "n_features_in_")):
             raise ValueError(
                 "score_samples of a regression needs the response: score_samples(X, y)"
@@ -296,18 +311,32 @@ class MixtureRegression(Calibrated):
         return 1.0 - residual / float((weights * (response - mean) ** 2).sum())
 
     def sample(self, X: Any, groups: Any = None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Responses for given rows at the posterior means, and the components they came from."""
-        from ._base import seed_of
+        """Responses for given rows at the posterior means, and the components they came from.
 
+        With an integer as ``random_state`` they are the same every time; with ``None`` they are not.
+        """
         components = self.predict_components(X)
         n = len(components)
-        rng = np.random.default_rng(seed_of(self.random_state))
+        rng = self._generator()
         labels = _frames.texts(groups) if groups is not None else [str(i) for i in range(n)]
         first: dict[str, int] = {}
         inverse = np.array([first.setdefault(g, len(first)) for g in labels])
         chosen = rng.choice(len(self.weights_), size=len(first), p=self.weights_)[inverse]
         sd = 1.0 / np.sqrt(self.noise_precision_[chosen])
         return components[np.arange(n), chosen] + sd * rng.standard_normal(n), chosen
+
+
+def _check_there(formula: str, wanted: list[str], there: list[str]) -> None:
+    """Whether a frame has the columns of a formula."""
+    for name in wanted:
+        if name not in there:
+            near = difflib.get_close_matches(name, there, 1)
+            meant = f" did you mean `{near[0]}`?" if near else ""
+            shown = ", ".join(f"`{other}`" for other in there[:20])
+            more = f" and {len(there) - 20} more" if len(there) > 20 else ""
+            raise ValueError(
+                f"the frame has no column `{name}`, which '{formula}' needs;{meant} its columns are {shown}{more}"
+            )
 
 
 def _free(name: str, taken: list[str]) -> str:
@@ -318,6 +347,7 @@ def _free(name: str, taken: list[str]) -> str:
 
 
 def _response(y: Any, n: int) -> _frames.Column:
+    y = _frames.settled(y, "y")
     response = _frames.numbers(y, "y") if not np.isscalar(y) and y is not None else np.asarray(y)
     if response.ndim == 2 and response.shape[1] == 1:
         from ._messages import warn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ask, _frames, _native
+from ._answer import one_answer
 from ._ask import Asked, Function
 from ._draws import Draws
 from ._frames import FrameName
-from ._messages import warn_flags
+from ._messages import warn, warn_flags
 from ._progress import Progress, Wish
+from ._show import WIDTH, Summary
 
 if TYPE_CHECKING:
     import pandas
@@ -46,11 +49,12 @@ class Table:
     def __repr__(self) -> str:
         m = self.manifest
         b = m["replicates"]
-        return (
+        text = (
             f"<trustvb.Table: {m['model']['name']} with {m['layout']['n_components']} components, "
             f"{m['n_units']} units, {len(m['omegas'])} ω, {b['full']} full and {b['split']} split "
             f"bootstraps, seed {m['seed']}: {self._native.n_fits} fits>"
         )
+        return textwrap.fill(text, WIDTH)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a folder, by habit called ``NAME.tvb``."""
@@ -67,7 +71,7 @@ class Table:
         n_jobs: int | None = None,
         progress: Wish = None,
     ) -> pandas.DataFrame | Any:
-        """Calibrated intervals, a row per quantity, method and level.
+        """The interval to use for each quantity, beside VB's own and how often that holds.
 
         Parameters
         ----------
@@ -75,18 +79,80 @@ class Table:
             count from 1, component 1 is the heaviest), or callables over :class:`Draws`; one, a list,
             or a dict from names. Every weight and mean if not given.
         level : of the intervals, one or several.
-        method : ``balanced`` (which ``recommended`` stands for), ``tempered``, ``vb``, ``tvb``,
-            ``tvb-sequential``, ``gpc``, ``jackknife``, ``bootstrap``, or the superseded ``anchored`` and
-            ``analytic``, one or several; of ``balanced``, ``vb`` and ``tvb`` those that the table can
-            answer if not given.
+        method : if given, the frame is that of :meth:`compare` for these methods.
         draws : behind each law that has no exact form; final limits use ten times as many.
         frame : ``"pandas"``, ``"polars"``, ``"arrow"`` or ``"dict"``.
 
-        Flags that speak against an interval are warned of as :class:`CalibrationWarning`.
+        Returns
+        -------
+        A row per quantity and level: ``lower`` and ``upper`` by the recommended method (that of ``method``), VB's own
+        as ``vb_lower`` and ``vb_upper``, the estimated coverage of VB's own with its Monte-Carlo error,
+        ``vb_coverage`` and ``vb_coverage_se``, a ``verdict`` on it, and names of ``warnings``. The coverage is the share of the
+        bootstraps at ω = 1 whose interval holds the estimate.
+
+        Flags that speak against an interval are warned of as :class:`CalibrationWarning`, each once.
+        """
+        if method is not None:
+            return self.compare(
+                h, level, method, draws=draws, frame=frame, n_jobs=n_jobs, progress=progress
+            )
+        rows = self._one_answer(h, level, draws, n_jobs, progress)
+        warn_flags(rows, compared=False)
+        return _frames.answer(rows, frame)
+
+    def compare(
+        self,
+        h: Asked = None,
+        level: float | Iterable[float] = 0.95,
+        method: str | Iterable[str] | None = None,
+        *,
+        draws: int = 500,
+        frame: FrameName = "pandas",
+        n_jobs: int | None = None,
+        progress: Wish = None,
+    ) -> pandas.DataFrame | Any:
+        """Intervals by several methods, a row per quantity, method and level.
+
+        ``method`` is ``balanced`` (which ``recommended`` stands for), ``tempered``, ``vb``, ``tvb``, ``tvb-sequential``,
+        ``gpc``, ``jackknife``, ``bootstrap``, or the superseded ``anchored`` and ``analytic``, one or several; of
+        ``balanced``, ``vb`` and ``tvb`` those that the table can answer if not given. Other arguments are those of
+        :meth:`intervals`.
         """
         rows = self._answers(h, level, method, draws, n_jobs, progress)
-        warn_flags(rows)
-        return _frames.answers(rows, frame)
+        warn_flags(rows, compared=True)
+        return _frames.comparison(rows, frame)
+
+    def summary(
+        self, h: Asked = None, level: float | Iterable[float] = 0.95, *, draws: int = 500
+    ) -> Summary:
+        """What was fitted, and :meth:`intervals`, to read: prints within 80 columns, and has an HTML form."""
+        m = self.manifest
+        full = m["replicates"]["full"]
+        about = (
+            f"{m['model']['name']} with {m['layout']['n_components']} components, {m['n_units']} units, "
+            f"{full} bootstraps of all units, seed {m['seed']}"
+        )
+        frame = _frames.answer(self._one_answer(h, level, draws), "pandas")
+        return Summary(about, frame)
+
+    def _one_answer(
+        self,
+        h: Asked,
+        level: float | Iterable[float],
+        draws: int = 500,
+        n_jobs: int | None = None,
+        progress: Wish = None,
+    ) -> list[dict[str, Any]]:
+        """The recommended method's answers beside VB's; by ``tvb`` where the table has nothing for that."""
+        possible = self._native.possible_methods
+        method = next((name for name in possible if name != "vb"), None)
+        if method is None:
+            raise ValueError(
+                "the table holds no resamples, so there is only VB's own interval, unchecked: build it for "
+                "method 'recommended', or ask for method 'vb'"
+            )
+        rows = self._answers(h, level, [method, "vb"], draws, n_jobs, progress)
+        return one_answer(rows, method, self.manifest["replicates"]["full"])
 
     def _answers(
         self,
@@ -114,6 +180,12 @@ class Table:
                 _ask.jobs(n_jobs),
                 bar.callback,
             )
+        each = len(methods) * len(levels)
+        for number, answer in enumerate(answers):
+            answer["quantity"], answer["text"] = number // each, answer["functional"]
+            if not asked:
+                # Nobody has typed a name, so columns go by theirs.
+                answer["functional"] = answer["label"]
         if held:
             self._held[key] = answers
         return answers
@@ -168,6 +240,12 @@ class Table:
 
         return to_arviz(self, *args, **kwargs)
 
+    def plot_intervals(self, h: Asked = None, **kwargs: Any) -> Axes:
+        """The interval to use for each quantity against VB's own, with what VB covers."""
+        from . import _forest
+
+        return _forest.intervals(self, h, **kwargs)
+
     def plot_coverage(self, h: str | Function, **kwargs: Any) -> Axes:
         """Coverage against ω, with the level and each method's ω̂."""
         from . import _plot
@@ -188,5 +266,15 @@ class Table:
 
 
 def open_table(path: str | os.PathLike[str]) -> Table:
-    """Opens a table that ``model.table(path=...)``, ``table.save`` or ``trustvb table build`` wrote."""
-    return Table(_native.Table.open(os.fspath(path)))
+    """Opens a table that ``model.table(path=...)``, ``table.save`` or ``trustvb table build`` wrote.
+
+    One of an older format is read with a warning: its parts carry no checksum.
+    """
+    table = Table(_native.Table.open(os.fspath(path)))
+    if not table._native.is_checked:
+        warn(
+            f"{os.fspath(path)} was written in format {table.manifest['schema']}, whose parts carry no checksum: "
+            "they were not checked",
+            UserWarning,
+        )
+    return table

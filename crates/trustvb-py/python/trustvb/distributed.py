@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _ask, _native
-from ._base import Calibrated
+from ._calibrated import Calibrated
 from ._frames import FrameName
 from ._progress import Progress, Wish
 from ._shards import StudyShards, TableShards

@@ -1,0 +1,83 @@
+"""What a fitter promises, tried before the work: a broken promise would give an answer that looks right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ._fitter import Result, Task, Vector
+
+#: Of the spread of a posterior: more is another answer, less may be the order in which a machine adds.
+_ANOTHER = 1e-3
+
+#: Of the same: what is nearer has not been touched.
+_UNTOUCHED = 1e-9
+
+
+def check(task: Task, path: list[Result | None], *, resampled: bool) -> None:
+    """Raises if the fitter gives two answers to one question, or the same to two.
+
+    ``path`` holds the fits of all units along the grid. Two more are made: the first again, and one of a bootstrap.
+    """
+    first = path[0]
+    assert first is not None
+    units = task.weights("full", 0)
+    again = task.fit(units, 1.0, None)
+    if again is None or _apart(task, first, again) > _ANOTHER:
+        raise ValueError(
+            "the fitter breaks a promise: the same data, weights, ω and start gave two different answers. It must depend on its "
+            "arguments alone; seed whatever is random in it, the same way at every call"
+        )
+    last = next((fit for fit in reversed(path) if fit is not None), first)
+    if len(task.omegas) > 1 and last is not first and _apart(task, first, last) < _UNTOUCHED:
+        raise ValueError(
+            f"the fitter breaks a promise: it ignores `omega`. ω = 1 and ω = {task.omegas[-1]:g} gave the same answer; "
+            "raise the likelihood to the power ω, or use methods that need ω = 1 only ('recommended', 'tempered')"
+        )
+    weights = task.weights("full", 1)
+    if not resampled or np.array_equal(weights, units):
+        return
+    other = task.fit(weights, 1.0, first.start)
+    if other is not None and _apart(task, first, other) < _UNTOUCHED:
+        raise ValueError(
+            "the fitter breaks a promise: it ignores `weights`. All units and a bootstrap of them gave the same answer, so that "
+            "resampling would say nothing; each unit's log likelihood must be multiplied by its weight"
+        )
+
+
+def _apart(task: Task, a: Result, b: Result) -> float:
+    """How far two answers are apart at most, as a share of the spread of the first."""
+    pairs = list(zip(_numbers(task, a), _numbers(task, b), strict=False))
+    return max((_share(*one, *other) for one, other in pairs), default=np.inf)
+
+
+def _numbers(task: Task, result: Result) -> Iterator[tuple[Vector, Vector]]:
+    """Numbers that make up an answer, each array with the spread to measure it by."""
+    fit = result.returned
+    if fit.draws is not None:
+        named = fit.draws.values() if isinstance(fit.draws, Mapping) else [fit.draws]
+        for draws in named:
+            array = np.asarray(draws)
+            if array.dtype.kind not in "fiub":
+                continue
+            array = array.astype(np.float64)
+            yield array, np.broadcast_to(array.std(axis=0), array.shape)
+        return
+    for i in range(len(task.names)):
+        for level in task.levels:
+            lower, upper = task.limits(fit, i, level)
+            values = np.array([result.values[i], lower, upper])
+            yield values, np.full(3, upper - lower)
+
+
+def _share(a: Vector, spread: Vector, b: Vector, _: Vector) -> float:
+    if a.shape != b.shape:
+        return float(np.inf)
+    apart = np.abs(a - b)
+    apart[(np.isnan(a) & np.isnan(b)) | (a == b)] = 0.0
+    # What has no spread is measured by its size.
+    size = np.where(spread > 0, spread, np.maximum(np.abs(a), 1e-300))
+    with np.errstate(invalid="ignore"):
+        shares = apart / size
+    return float(np.nanmax(shares, initial=0.0)) if not np.isnan(apart).any() else float(np.inf)

@@ -80,7 +80,7 @@ fn one_component() {
 fn several_levels_and_no_interval() {
     let scratch = Scratch::new();
     overlap(&scratch);
-    let quantities = ["overlap.csv", "pi[1]", "log(mu[1,2])", "mu[1,] - mu[2,]"];
+    let quantities = ["overlap.csv", "pi[1]", "log(mu[1,2])", "sqrt(mu[1,2])", "mu[1,] - mu[2,]"];
     let args = with(&["calibrate", "--level", "0.5,0.95"], &quantities);
     let text =
         at(&scratch, 80, &with(&args, &["--grid", "25", "-B", "60", "--tolerance", "1e-12"]));
@@ -98,11 +98,11 @@ fn several_levels_and_no_interval() {
 #[test]
 fn warnings_are_said_once_with_a_count() {
     let scratch = Scratch::new();
-    // Three components where there are two.
-    let text = at(&scratch, 80, &with(&["calibrate", "-k", "3"], &SMALL));
+    // Four components where there are two.
+    let text = at(&scratch, 80, &with(&["calibrate", "-k", "4"], &SMALL));
     assert_within(&text, 80);
     insta::assert_snapshot!("warnings", text);
-    let long = scratch.ok(&with(&["calibrate", "-k", "3", "--all-methods"], &SMALL)).stdout;
+    let long = scratch.ok(&with(&["calibrate", "-k", "4", "--all-methods"], &SMALL)).stdout;
     insta::assert_snapshot!("warnings_all_methods", long);
 }
 
@@ -129,12 +129,15 @@ fn iris_with_all_defaults_is_one_screen() {
 #[test]
 fn a_table_is_asked_the_same_way_and_programs_get_every_method() {
     let scratch = Scratch::new();
-    let build = with(&["table", "build", "-o", "faithful.tvb"], &SMALL);
-    let run = scratch.ok(&build);
+    let build = |name, more: &[&'static str]| {
+        let args = with(&["table", "build", "-o", name], &SMALL);
+        scratch.ok(&with(&args, more))
+    };
+    let run = build("faithful.tvb", &[]);
     assert!(run.stderr.contains("`trustvb interval faithful.tvb`"), "{}", run.stderr);
-    let share = scratch.ok(&with(&build, &["-o", "share.tvb", "--shard", "1/2"]));
+    let share = build("share.tvb", &["--shard", "1/2"]);
     assert!(share.stderr.contains("share 1 of 2"), "{}", share.stderr);
-    assert_eq!(scratch.ok(&with(&build, &["-o", "q.tvb", "--quiet"])).stderr, "");
+    assert_eq!(build("quiet.tvb", &["--quiet"]).stderr, "");
     let calibrated = at(&scratch, 80, &with(&["calibrate"], &SMALL));
     let asked = at(&scratch, 80, &["interval", "faithful.tvb"]);
     let rest = |text: &str| text.split_once('\n').map(|(_, rest)| rest.to_owned());

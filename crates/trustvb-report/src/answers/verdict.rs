@@ -59,13 +59,16 @@ pub fn verdict(quantities: &[&[Answer]], level: f64, bootstraps: usize) -> Optio
         .filter_map(|(i, vb)| Some((i, Own::of((*vb)?, bootstraps)?, (*vb)?.coverage?)))
         .collect();
     let label = |i: usize| quantities[i].first().map_or("", |a| a.label.as_str());
-    Some(sentence(&judged, own.len(), &percent(level), label))
+    Some(sentence(&judged, own.len(), (&percent(level), bootstraps), label))
 }
+
+/// With fewer bootstraps, coverage is uncertain by more than 1.5 points, which is flagged.
+const ENOUGH: usize = 200;
 
 fn sentence<'a>(
     judged: &[(usize, Own, f64)],
     asked: usize,
-    level: &str,
+    (level, bootstraps): (&str, usize),
     label: impl Fn(usize) -> &'a str,
 ) -> String {
     let n = judged.len();
@@ -79,12 +82,17 @@ fn sentence<'a>(
     };
     let ((short, short_cover), (fine, fine_cover), (wide, wide_cover)) =
         (of(Own::TooShort), of(Own::Fine), of(Own::TooWide));
+    // Little evidence must not sound like a clean bill of health.
+    let seems = match bootstraps {
+        ENOUGH.. => "fine".to_owned(),
+        few => format!("fine as far as {few} bootstraps can tell"),
+    };
     if n == 1 && asked == 1 {
         return match judged[0].1 {
             Own::TooShort => {
                 format!("VB's {level} interval is too short: it covers {short_cover}.")
             }
-            Own::Fine => format!("VB's own {level} interval is fine: it covers {fine_cover}."),
+            Own::Fine => format!("VB's own {level} interval is {seems}: it covers {fine_cover}."),
             Own::TooWide => {
                 format!("VB's {level} interval is longer than it need be: it covers {wide_cover}.")
             }
@@ -99,7 +107,7 @@ fn sentence<'a>(
         ),
     };
     if fine.len() == n {
-        return format!("VB's own {level} intervals are fine: they cover {fine_cover}.");
+        return format!("VB's own {level} intervals are {seems}: they cover {fine_cover}.");
     }
     if short.len() == n {
         return all("too short", &short_cover);
@@ -144,7 +152,7 @@ mod tests {
         let judged: Vec<_> =
             coverages.iter().zip(kinds).enumerate().map(|(i, (c, k))| (i, *k, *c)).collect();
         let names = ["pi[1]", "pi[2]", "mu[1,a]", "mu[2,a]"];
-        sentence(&judged, judged.len(), "95%", |i| names[i])
+        sentence(&judged, judged.len(), ("95%", 500), |i| names[i])
     }
 
     #[test]

@@ -274,8 +274,11 @@ impl<'a> Row<'a> {
     fn new(answers: &'a [Answer], level: f64) -> Row<'a> {
         let of = |method: Method| answers.iter().find(|a| a.method == method && a.level == level);
         let (used, own, tvb) = (of(Method::RECOMMENDED), of(Method::Vb), of(Method::Tvb));
-        let length =
-            |a: Option<&Answer>| a.map(|a| a.upper - a.lower).filter(|x| x.is_finite() && *x > 0.0);
+        // Rounding errors are no length: an emptied component's weight is the same in every resample.
+        let length = |a: Option<&Answer>| {
+            let a = a?;
+            Some(a.upper - a.lower).filter(|x| x.is_finite() && *x > 1e-9 * a.estimate.abs())
+        };
         // Both ends of a far shorter interval must stay apart.
         let size = match (length(used), length(own)) {
             (Some(used), Some(own)) => Some(used.min(3.0 * own)),

@@ -169,7 +169,7 @@ fn block(quantities: &[&[Answer]], level: f64, width: usize) -> (String, bool) {
     }
     let text = table(&narrow, tvb.as_ref(), Form::Within(width));
     let lines_of_names = text.lines().filter(|line| !line.is_empty()).count() - rows.len() - 2;
-    let few = lines_of_names <= MANY && lines_of_names < rows.len();
+    let few = lines_of_names <= MANY && 2 * lines_of_names <= rows.len();
     if few || tvb.is_none() {
         return (text, tvb.is_some());
     }

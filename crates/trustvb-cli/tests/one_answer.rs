@@ -216,3 +216,12 @@ fn what_has_no_recommended_interval_shows_every_method() {
     let text = scratch.ok(&with(&["calibrate", "--published"], &small)).stdout;
     assert!(text.contains("est. coverage") && !text.contains("use this"), "{text}");
 }
+
+#[test]
+fn every_flag_is_explained() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/FLAGS.md");
+    let page = fs::read_to_string(file).expect("the page can be read");
+    for name in trustvb::calibrate::Flag::NAMES {
+        assert!(page.contains(&format!("`{name}`")), "docs/FLAGS.md says nothing of {name}");
+    }
+}

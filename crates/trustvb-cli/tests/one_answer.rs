@@ -209,6 +209,50 @@ fn rows_show_what_programs_get() {
     assert!(text.contains(&says), "{says}\n{text}");
 }
 
+/// The chance of a Beta variable to be below `x`: Simpson's rule on its density, about its mode's neighbourhood.
+fn beta_cdf(a: f64, b: f64, x: f64) -> f64 {
+    let ln = |t: f64| (a - 1.0) * t.ln() + (b - 1.0) * (1.0 - t).ln();
+    let top = ln((a - 1.0) / (a + b - 2.0));
+    let integral = |from: f64, to: f64| {
+        let n = 2000;
+        let h = (to - from) / f64::from(n);
+        let weight = |i| if i == 0 || i == n { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
+        let at = |i: i32| (from + h * f64::from(i)).clamp(1e-12, 1.0 - 1e-12);
+        (0..=n).map(|i| weight(i) * (ln(at(i)) - top).exp()).sum::<f64>() * h / 3.0
+    };
+    integral(0.0, x) / integral(0.0, 1.0)
+}
+
+/// "VB covers", counted by hand: the share of bootstraps whose Beta law at ω = 1 has the full data's weight between
+/// its 2.5% and 97.5% points.
+#[test]
+fn vb_covers_as_often_as_its_laws_hold_the_estimate() {
+    let scratch = Scratch::new();
+    overlap(&scratch);
+    let build =
+        ["table", "build", "overlap.csv", "-o", "x.tvb", "-q", "--method", "recommended,vb"];
+    scratch.ok(&with(&build, &["-B", "200"]));
+    let place =
+        trustvb::location::Location::from_argument(&scratch.path("x.tvb")).expect("a place");
+    let table = trustvb::table::open(&place).expect("a table");
+    let alpha = |p: &[f64]| (p[0], p[1]);
+    let full = table.full_data_posterior(1.0).expect("a fit");
+    let (a, b) = alpha(full.parameters());
+    let held: Vec<bool> = table
+        .bootstraps(trustvb::resample::Design::Full)
+        .filter_map(|(_, path)| table.parameters(path, 0))
+        .map(|p| {
+            let (own_a, own_b) = alpha(p);
+            (0.025..=0.975).contains(&beta_cdf(own_a, own_b, a / (a + b)))
+        })
+        .collect();
+    assert_eq!(held.len(), 200);
+    let share = held.iter().filter(|held| **held).count() as f64 / 200.0;
+    let text = at(&scratch, 80, &["interval", "x.tvb", "pi[1]"]);
+    assert!(text.contains(&format!("it covers {:.0}%.", 100.0 * share)), "{share}: {text}");
+    assert!(!text.contains("TVB"), "it has no half samples: {text}");
+}
+
 #[test]
 fn what_has_no_recommended_interval_shows_every_method() {
     let scratch = Scratch::new();

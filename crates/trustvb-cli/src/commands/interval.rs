@@ -63,7 +63,7 @@ pub(crate) fn ask(
     write(output, &text)?;
     let one_row = output.format == Format::Table && !shown.every_method();
     if one_row && progress::is_visible(asked.quiet) {
-        say("--all-methods shows every method; `trustvb help terms` explains the words");
+        say("more with --all-methods; `trustvb help terms` explains the words");
     }
     if let Some(path) = &shown.plot {
         let level = input::levels(asked.question)[0];

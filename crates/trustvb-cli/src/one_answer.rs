@@ -64,7 +64,7 @@ pub(crate) fn render(shown: &Shown<'_>) -> String {
 }
 
 /// The levels asked for, each once.
-fn levels(quantities: &[&[Answer]]) -> Vec<f64> {
+pub(crate) fn levels(quantities: &[&[Answer]]) -> Vec<f64> {
     let mut levels: Vec<f64> = Vec::new();
     for a in quantities.iter().flat_map(|answers| answers.iter()) {
         if !levels.contains(&a.level) {

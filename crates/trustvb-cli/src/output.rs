@@ -2,7 +2,7 @@
 
 use crate::args::{Format, OutputArgs};
 use crate::failure::Failure;
-use crate::one_answer::{Shown, render, warning_lines};
+use crate::one_answer::{Shown, levels, render, warning_lines};
 use crate::say::{on_one_line, printable};
 use crate::terminal::{width, wrap};
 use comfy_table::{CellAlignment, Table, presets};
@@ -134,12 +134,7 @@ pub(crate) struct Heading {
 /// A row per method, with ω, estimated coverage and flags.
 fn answers_table(quantities: &[&[Answer]], heading: &str, width: usize) -> String {
     let answers: Vec<&Answer> = quantities.iter().flat_map(|answers| answers.iter()).collect();
-    let mut levels: Vec<f64> = Vec::new();
-    for a in &answers {
-        if !levels.contains(&a.level) {
-            levels.push(a.level);
-        }
-    }
+    let levels = levels(quantities);
     let mut rows = Vec::new();
     for list in quantities {
         for (i, a) in list.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! Chromium for the tests of report and explorer: installed if it is not there, or a clear complaint.
 
 use crate::apt;
-use crate::command::{cargo, root, run as run_command, target};
+use crate::command::{built, cargo, root, run as run_command, target};
+use std::process::Command;
 
 /// What Debian and Ubuntu call them.
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
@@ -27,10 +28,21 @@ pub(crate) fn test() -> Result<(), String> {
     Ok(())
 }
 
-/// `cargo xtask pictures`: the pictures that the README shows.
+/// What the README shows first: VB's intervals beside those to use.
+const INTERVALS: [&str; 6] = [
+    "calibrate",
+    "docs/data/overlap.csv",
+    "pi[1]",
+    "mu[2,x1]",
+    "--plot",
+    "docs/pictures/intervals.svg",
+];
+
+/// `cargo xtask pictures`: the pictures that README and docs show.
 pub(crate) fn pictures() -> Result<(), String> {
     install()?;
     let folder = root().join("docs/pictures");
+    run_command(Command::new(built()?).args(INTERVALS).current_dir(root()))?;
     let mut command = cargo(&[
         "test",
         "--package",

@@ -8,12 +8,14 @@ mod bench_explore;
 mod browser;
 mod cluster;
 mod command;
+mod documents;
 mod fixtures;
 mod fuzz;
+mod markdown;
 mod python;
-mod readme;
 mod test;
 
+use documents::Stale;
 use std::process::ExitCode;
 use test::Scope;
 
@@ -21,18 +23,20 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   test [--quick]  format, lints, tests, documentation, the Python package, browser tests (installs
-                  Chromium if it is missing) and the README's commands; --quick leaves out the
-                  last four
+                  Chromium if it is missing) and the commands of README and docs, with what they print; --quick
+                  leaves out the last four
   test --cluster  all of that, and the cluster tests
   cluster         the cluster tests alone: job arrays on a Slurm of this machine (installs it if it is
                   missing), a disk that fills (needs root), the Python package's
   python          the Python package alone: installed into an environment of its own, lints, tests
+  documents [--write]
+                  the commands of README and docs alone; --write puts what they print into the pages
   bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
   fuzz [--minutes N] [--seed N] [--inputs N]
                   mutated files, formulas, quantities and requests, none of which may panic; findings go to
                   fuzz/corpus
   fixtures        write the test fixtures that need Python again
-  pictures        write the README's pictures of report and explorer again (needs Chromium)";
+  pictures        write the pictures of README and docs again (needs Chromium)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +47,8 @@ fn main() -> ExitCode {
         ["test", "--cluster"] => test::run(Scope::Cluster),
         ["cluster"] => cluster::test(false),
         ["python"] => python::test(),
+        ["documents"] => documents::run(Stale::Refuse),
+        ["documents", "--write"] => documents::run(Stale::Mend),
         ["bench"] => bench::run(),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["fixtures"] => fixtures::run(),

@@ -1,7 +1,8 @@
 //! `cargo xtask test`: everything that must hold before a change is accepted.
 
 use crate::command::{TESTS, cargo, run as run_command, text};
-use crate::{browser, cluster, fuzz, python, readme};
+use crate::documents::{self, Stale};
+use crate::{browser, cluster, fuzz, python};
 use std::process::Command;
 use std::time::Instant;
 
@@ -25,7 +26,7 @@ pub(crate) fn run(scope: Scope) -> Result<(), String> {
     if !quick {
         step(&mut steps, "the Python package", python::test)?;
         step(&mut steps, "report and explorer in a browser", browser::test)?;
-        step(&mut steps, "the README's commands", readme::run)?;
+        step(&mut steps, "the commands of README and docs", || documents::run(Stale::Refuse))?;
     }
     if scope == Scope::Cluster {
         step(&mut steps, "clusters", || cluster::test(true))?;

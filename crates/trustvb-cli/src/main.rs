@@ -6,9 +6,11 @@ mod args;
 mod commands;
 mod failure;
 mod input;
+mod one_answer;
 mod output;
 mod progress;
 mod say;
+mod terminal;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -46,6 +48,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Study(args) => commands::study::run(&args),
         Command::Slurm(args) => commands::slurm::run(&args, arguments.threads),
+        Command::Completions { shell } => output::print(&args::completions(shell)),
+        Command::Terms => output::print(format!("{}\n", args::terms()).as_bytes()),
     }
 }
 

@@ -2,17 +2,21 @@
 
 use crate::args::{Format, OutputArgs};
 use crate::failure::Failure;
+use crate::one_answer::{Shown, levels, render, warning_lines};
 use crate::say::{on_one_line, printable};
+use crate::terminal::{width, wrap};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
-use trustvb::calibrate::Answer;
+use trustvb::calibrate::{Answer, Method};
 use trustvb::data::replace_file;
+use trustvb::resample::Design;
 use trustvb::table::TvbTable;
-use trustvb_report::answers::{Remark, answers_csv, answers_json, in_words, remarks};
+use trustvb_report::answers::{answers_csv, answers_json, in_words, warnings};
 pub(crate) use trustvb_report::answers::{csv_cell, csv_number, deserved, number, significant};
+use trustvb_report::picture::Quantity;
 
 /// Writes to the file of `-o`, whole or not at all, or to standard output.
 ///
@@ -21,12 +25,15 @@ pub(crate) use trustvb_report::answers::{csv_cell, csv_number, deserved, number,
 pub(crate) fn write(args: &OutputArgs, text: &str) -> Result<(), Failure> {
     match &args.output {
         Some(path) => write_text(path, text),
-        None => {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes())?;
-            Ok(out.flush()?)
-        }
+        None => print(text.as_bytes()),
     }
+}
+
+/// Writes to standard output.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    Ok(out.flush()?)
 }
 
 /// Writes a file, whole or not at all.
@@ -94,65 +101,80 @@ pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, right_from: usize) 
     text
 }
 
-/// Answers in the format asked for.
+/// Answers in the format asked for; for people, a row per quantity unless every method is wanted.
 pub(crate) fn answers(
-    format: Format,
-    answers: &[Answer],
+    output: &OutputArgs,
+    quantities: &[Quantity<'_>],
     table: &TvbTable,
-    heading: &str,
+    heading: &Heading,
+    every_method: bool,
 ) -> String {
-    match format {
-        Format::Table => printable(&answers_table(answers, heading)),
-        Format::Json => json_text(&answers_json(table, answers)),
-        Format::Csv => answers_csv(answers),
+    let lists: Vec<&[Answer]> = quantities.iter().map(|q| q.answers.as_slice()).collect();
+    let all = || lists.iter().flat_map(|answers| answers.iter());
+    let recommended = all().any(|a| a.method == Method::RECOMMENDED);
+    match output.format {
+        Format::Table if recommended && !every_method => printable(&render(&Shown {
+            heading: &heading.short,
+            quantities: lists,
+            bootstraps: table.bootstraps(Design::Full).count(),
+            width: width(output),
+        })),
+        Format::Table => printable(&answers_table(&lists, &heading.long, width(output))),
+        Format::Json => json_text(&answers_json(table, all())),
+        Format::Csv => answers_csv(all()),
     }
 }
 
-fn answers_table(answers: &[Answer], heading: &str) -> String {
+/// What was asked of which data: for a row per quantity, and for a row per method.
+pub(crate) struct Heading {
+    pub(crate) short: String,
+    pub(crate) long: String,
+}
+
+/// A row per method, with ω, estimated coverage and flags.
+fn answers_table(quantities: &[&[Answer]], heading: &str, width: usize) -> String {
+    let answers: Vec<&Answer> = quantities.iter().flat_map(|answers| answers.iter()).collect();
+    let levels = levels(quantities);
     let mut rows = Vec::new();
-    let mut last = String::new();
-    let several_levels = answers.iter().any(|a| a.level != answers[0].level);
-    for a in answers {
-        let width = a.upper - a.lower;
-        let first = if a.label == last { String::new() } else { a.label.clone() };
-        last.clone_from(&a.label);
-        let coverage = match (a.coverage, a.coverage_se) {
-            (Some(c), Some(se)) if se > 0.0 => format!("{c:.3} ± {se:.3}"),
-            (Some(c), _) => format!("{c:.3}"),
-            (None, _) => "–".to_owned(),
-        };
-        let flags: Vec<&str> = a.flags.iter().map(|flag| flag.name()).collect();
-        let mut row = vec![first, a.method.name().to_owned()];
-        if several_levels {
-            row.push(format!("{}", a.level));
+    for list in quantities {
+        for (i, a) in list.iter().enumerate() {
+            let length = a.upper - a.lower;
+            let coverage = match (a.coverage, a.coverage_se) {
+                (Some(c), Some(se)) if se > 0.0 => format!("{c:.3} ± {se:.3}"),
+                (Some(c), _) => format!("{c:.3}"),
+                (None, _) => "–".to_owned(),
+            };
+            let flags: Vec<&str> = a.flags.iter().map(|flag| flag.name()).collect();
+            let first = if i == 0 { a.label.clone() } else { String::new() };
+            let mut row = vec![first, a.method.name().to_owned()];
+            if levels.len() > 1 {
+                row.push(format!("{}", a.level));
+            }
+            row.extend([
+                deserved(a.estimate, length),
+                format!("[{}, {}]", deserved(a.lower, length), deserved(a.upper, length)),
+                a.shown_omega().map_or_else(|| "–".to_owned(), |omega| significant(omega, 3)),
+                coverage,
+                flags.join(" "),
+            ]);
+            rows.push(row);
         }
-        row.extend([
-            deserved(a.estimate, width),
-            format!("[{}, {}]", deserved(a.lower, width), deserved(a.upper, width)),
-            a.shown_omega().map_or_else(|| "–".to_owned(), |omega| significant(omega, 3)),
-            coverage,
-            flags.join(" "),
-        ]);
-        rows.push(row);
     }
     let mut header = vec!["quantity", "method"];
-    if several_levels {
+    if levels.len() > 1 {
         header.push("level");
     }
     header.extend(["estimate", "interval", "ω", "est. coverage", "flags"]);
     let mut text = format!("{heading}\n\n");
     text.push_str(&table(&header, rows, usize::MAX));
-    let warnings = remarks(answers);
-    if !warnings.is_empty() {
+    let said = warning_lines(&warnings(quantities, None), quantities, &levels, true, width);
+    if !said.is_empty() {
         text.push('\n');
     }
-    for Remark { sentence, about } in warnings {
-        text.push_str(&format!("{sentence} ({})\n", about.join(", ")));
-    }
+    text.push_str(&said);
     text.push('\n');
     for sentence in in_words(answers) {
-        text.push_str(&sentence);
-        text.push('\n');
+        text.push_str(&(wrap(&sentence, width, "  ") + "\n"));
     }
     text
 }

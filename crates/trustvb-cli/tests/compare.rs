@@ -127,7 +127,7 @@ fn little_bootstraps_are_offered_where_they_make_sense() {
             "little.tvb",
         ])
         .stdout;
-    assert!(text.contains("balanced") && !text.contains("tvb "), "{text}");
+    assert!(text.contains("use this 95% interval") && !text.contains("TVB"), "{text}");
     let info = scratch.ok(&["table", "info", "little.tvb", "--complete"]).stdout;
     assert!(info.contains("5 subsets of 332 units"), "{info}");
     let again = scratch.ok(&["interval", "little.tvb", "pi[1]", "--method", "anchored"]).stdout;

@@ -7,7 +7,7 @@ mod server;
 use common::Scratch;
 use server::Server;
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &["calibrate"],
     &["fit"],
     &["interval"],
@@ -23,6 +23,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["study", "merge"],
     &["slurm", "table"],
     &["slurm", "study"],
+    &["completions"],
 ];
 
 /// The lines under `Examples:`, without the indent.
@@ -101,6 +102,8 @@ fn help_fits_a_terminal_and_names_every_command() {
         "simulate",
         "study",
         "slurm",
+        "completions",
+        "terms",
     ];
     for name in commands {
         assert!(help.contains(&format!("\n  {name} ")), "{name} is not in the help");
@@ -111,6 +114,69 @@ fn help_fits_a_terminal_and_names_every_command() {
         let help = scratch.ok(&args).stdout;
         let long = help.lines().find(|line| line.chars().count() > 100);
         assert_eq!(long, None, "`trustvb {}`", args.join(" "));
+    }
+}
+
+#[test]
+fn options_are_in_groups() {
+    let help = Scratch::new().ok(&["calibrate", "--help"]).stdout;
+    let groups =
+        ["Common options:", "Model and fits:", "Resampling:", "Output:", "The paper's method:"];
+    let lines: Vec<&str> = help.lines().collect();
+    let line_of = |text: &str| {
+        let is = |line: &&str| {
+            let line = line.trim_start();
+            line == text || line.split(' ').any(|word| word == text) && line.starts_with('-')
+        };
+        lines.iter().position(is).unwrap_or_else(|| panic!("{text} is not in the help"))
+    };
+    let places = groups.map(line_of);
+    assert!(places.is_sorted(), "{places:?}");
+    for (option, group) in [
+        ("--components", 0),
+        ("--all-methods", 0),
+        ("--prior", 1),
+        ("--bootstraps", 2),
+        ("--plot", 3),
+        ("--published", 4),
+    ] {
+        let at = line_of(option);
+        assert_eq!(places.iter().rposition(|place| *place < at), Some(group), "{option}");
+    }
+    for word in ["standardised", "loose"] {
+        assert!(help.contains(word), "--prior says nothing of {word}");
+    }
+}
+
+#[test]
+fn terms_are_explained_in_five_lines_each() {
+    let scratch = Scratch::new();
+    let text = scratch.ok(&["help", "terms"]).stdout;
+    assert_eq!(text, scratch.ok(&["terms"]).stdout);
+    assert_eq!(text.lines().find(|line| line.chars().count() > 80), None);
+    for term in ["ω", "coverage", "resample", "prior"] {
+        let mut lines = text.lines().skip_while(|line| !line.starts_with(term)).skip(1);
+        let said = lines.by_ref().take_while(|line| line.starts_with("  ")).count();
+        assert!((1..=5).contains(&said), "{term}: {said} lines");
+    }
+    // The help of commands is still there.
+    let calibrate = scratch.ok(&["help", "calibrate"]).stdout;
+    assert_eq!(calibrate, scratch.ok(&["calibrate", "--help"]).stdout);
+    assert!(scratch.ok(&["help", "table", "build"]).stdout.contains("Usage: trustvb table build"));
+}
+
+#[test]
+fn completions_know_the_commands() {
+    let script = Scratch::new().ok(&["completions", "bash"]).stdout;
+    assert!(script.contains("calibrate") && script.contains("--all-methods"));
+    // What bash itself makes of the script.
+    let mut bash =
+        std::process::Command::new("bash").arg("-n").stdin(std::process::Stdio::piped()).spawn();
+    if let Ok(child) = &mut bash {
+        let mut input = child.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut input, script.as_bytes()).expect("bash reads");
+        drop(input);
+        assert!(child.wait().expect("bash ends").success());
     }
 }
 

@@ -145,6 +145,8 @@ fn calibrate() {
                 in_format(&scratch, &args, format)
             );
         }
+        args.push("--all-methods");
+        insta::assert_snapshot!("calibrate_all_methods", in_format(&scratch, &args, "table"));
         let mut args = vec!["calibrate", "pi[1]", "sd[1,1]/sd[2,1]"];
         args.extend(SMALL);
         insta::assert_snapshot!("calibrate_json", in_format(&scratch, &args, "json"));

@@ -1,5 +1,6 @@
 //! The commands that ask a table: `trustvb calibrate`, `interval`, `report` and `explore`.
 
+use super::shared::heading;
 use super::value::{draws, level};
 use super::{GridArgs, IterationArgs, ModelArgs, OutputArgs};
 use clap::Args;
@@ -32,15 +33,15 @@ pub(super) const EXPLORE_EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// Level of the intervals; may be repeated [default: 0.95]
-    #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', value_parser = level, allow_negative_numbers = true, help_heading = heading::COMMON)]
     pub(crate) level: Vec<f64>,
-    /// Methods, separated by commas: recommended (that is, balanced), vb, tempered, jackknife, bootstrap; the paper's
-    /// tvb, tvb-sequential and gpc; anchored and analytic, which balanced has superseded
+    /// Methods, separated by commas, in a row each: recommended (that is, balanced), vb, tempered, jackknife,
+    /// bootstrap; the paper's tvb, tvb-sequential and gpc; anchored and analytic, which balanced has superseded
     /// [default: recommended,vb,tvb]
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
     pub(crate) method: Vec<String>,
     /// Draws behind each law that has no exact form
-    #[arg(long, default_value_t = 500, value_name = "N", value_parser = draws)]
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = draws, help_heading = heading::RESAMPLING)]
     pub(crate) draws: usize,
 }
 
@@ -50,8 +51,18 @@ pub(crate) struct QuestionArgs {
     #[command(flatten)]
     pub(crate) ask: AskArgs,
     /// Draw densities and coverage curves to a file, .svg or .png
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub(crate) plot: Option<PathBuf>,
+    /// A row per method, with ω, estimated coverage and flags, instead of one per quantity
+    #[arg(long, help_heading = heading::COMMON)]
+    pub(crate) all_methods: bool,
+}
+
+impl QuestionArgs {
+    /// Whether people see a row per method: they asked for it, or for methods by name.
+    pub(crate) fn every_method(&self) -> bool {
+        self.all_methods || !self.ask.method.is_empty()
+    }
 }
 
 #[derive(Debug, Args)]
@@ -60,19 +71,19 @@ pub(crate) struct CalibrateArgs {
     /// 'pi[1]' or 'mu[1,] - mu[2,]' [default: every weight and mean]
     #[arg(value_name = "DATA or H")]
     pub(crate) positional: Vec<String>,
-    /// Keep the table in this folder
-    #[arg(long, value_name = "NAME.tvb")]
-    pub(crate) save: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) question: QuestionArgs,
-    #[command(flatten)]
-    pub(crate) grid: GridArgs,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+    #[command(flatten)]
     pub(crate) iteration: IterationArgs,
     #[command(flatten)]
+    pub(crate) grid: GridArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Keep the table in this folder
+    #[arg(long, value_name = "NAME.tvb", help_heading = heading::OUTPUT)]
+    pub(crate) save: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

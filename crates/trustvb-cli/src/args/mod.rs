@@ -9,9 +9,10 @@ mod simulate;
 mod slurm;
 mod study;
 mod table;
+mod terms;
 mod value;
 
-pub(crate) use ask::{AskArgs, CalibrateArgs, ExploreArgs, IntervalArgs, ReportArgs};
+pub(crate) use ask::{AskArgs, CalibrateArgs, ExploreArgs, IntervalArgs, QuestionArgs, ReportArgs};
 pub(crate) use fit::FitArgs;
 pub(crate) use shared::{
     Format, GridArgs, IterationArgs, MatchName, ModelArgs, OutputArgs, UpdateName,
@@ -29,12 +30,23 @@ pub(crate) use table::{
     TableContentArgs, WantedTableArgs,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use value::positive;
+
+const COMPLETIONS_EXAMPLES: &str = "Examples:
+  trustvb completions bash
+  trustvb completions zsh";
 
 /// Variational Bayes with intervals whose coverage can be believed.
 #[derive(Debug, Parser)]
-#[command(name = "trustvb", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "trustvb",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "`trustvb help terms` explains ω, coverage, resample and prior."
+)]
 pub(crate) struct Arguments {
     /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = positive)]
@@ -43,12 +55,24 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
+/// The script that makes a shell complete commands and options.
+pub(crate) fn completions(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "trustvb", &mut script);
+    script
+}
+
+/// What `trustvb help terms` prints.
+pub(crate) fn terms() -> &'static str {
+    terms::TERMS
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Calibrated intervals: the main job
     ///
-    /// Builds a table of fractional VB fits in memory and finds, for each quantity, the fraction
-    /// whose interval has the coverage it claims. Without DATA: Old Faithful, two components.
+    /// Fits VB to the data and to resamples of them, and shows for each quantity the interval to use, VB's own,
+    /// how often that covers, and the paper's. Without DATA: Old Faithful, two components.
     #[command(after_help = ask::CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
     /// One variational fit, summarised
@@ -86,4 +110,15 @@ pub(crate) enum Command {
     /// submits both with --submit. All tasks write into the same folder. Given again, it leaves out the
     /// shards that are done.
     Slurm(SlurmArgs),
+    /// Completions of commands and options for a shell
+    ///
+    /// Writes a script to standard output that the shell reads when it starts.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// What ω, coverage, resample and prior mean
+    #[command(long_about = terms::TERMS, help_template = "{about-with-newline}")]
+    Terms,
 }

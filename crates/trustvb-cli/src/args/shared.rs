@@ -12,6 +12,15 @@ fn model_names() -> PossibleValuesParser {
     PossibleValuesParser::new(values)
 }
 
+/// Groups of options in the help.
+pub(super) mod heading {
+    pub(in crate::args) const COMMON: &str = "Common options";
+    pub(in crate::args) const MODEL: &str = "Model and fits";
+    pub(in crate::args) const RESAMPLING: &str = "Resampling";
+    pub(in crate::args) const OUTPUT: &str = "Output";
+    pub(in crate::args) const PAPER: &str = "The paper's method";
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UpdateName {
     /// The maximiser of the bound
@@ -38,22 +47,23 @@ pub(crate) enum Format {
 
 /// Which data and model.
 #[derive(Debug, Args)]
+#[command(next_help_heading = heading::MODEL)]
 pub(crate) struct ModelArgs {
+    /// Number of components
+    #[arg(short = 'k', long, default_value_t = 2, value_parser = positive, allow_negative_numbers = true, help_heading = heading::COMMON)]
+    pub(crate) components: usize,
+    /// Columns to use, by name or number, separated by commas (gmm, mixture) [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Regression with R's conventions: 'y ~ 0 + x1 + x2 | group' (bmlr)
+    #[arg(long, help_heading = heading::COMMON)]
+    pub(crate) formula: Option<String>,
     /// The model [default: bmlr with --formula, mixture with --types, otherwise gmm]
     #[arg(long, value_parser = model_names())]
     pub(crate) model: Option<String>,
-    /// Number of components
-    #[arg(short = 'k', long, default_value_t = 2, value_parser = positive, allow_negative_numbers = true)]
-    pub(crate) components: usize,
-    /// Columns to use, by name or number, separated by commas (gmm, mixture) [default: all]
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    pub(crate) columns: Option<Vec<String>>,
     /// What columns hold, where it is not what they look like: 'smoker=category,visits=count,age=gaussian' (mixture)
     #[arg(long, value_delimiter = ',', value_name = "COLUMN=TYPE", value_parser = column_type)]
     pub(crate) types: Vec<(String, ColumnType)>,
-    /// Regression with R's conventions: 'y ~ 0 + x1 + x2 | group' (bmlr)
-    #[arg(long)]
-    pub(crate) formula: Option<String>,
     /// Read the file in pieces and keep only sums over each group, never its rows: for files larger
     /// than memory (bmlr). Memory then grows with the groups, not with the rows
     #[arg(long)]
@@ -68,19 +78,22 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) min_group_rows: usize,
     /// 'default' (does not depend on units), 'paper', or a TOML file with any of alpha0, m0, beta0,
-    /// nu0, W0 (gmm) or alpha0, a0, b0, c0, d0, lambda (bmlr), and base = "default" or "paper"
+    /// nu0, W0, loose (gmm) or alpha0, a0, b0, c0, d0, lambda (bmlr), and base = "default", "standardised"
+    /// (the paper's, on standardised columns) or "paper" for the rest. loose is the probability that a
+    /// component's covariance is unlike the others'
     #[arg(long, default_value = "default", value_name = "PRIOR")]
     pub(crate) prior: String,
-    /// Which form of the covariance update (gmm)
+    /// Which form of the covariance update (gmm): the right one, or as the paper prints it
     #[arg(long, value_enum)]
     pub(crate) update: Option<UpdateName>,
 }
 
 /// How to iterate.
 #[derive(Debug, Args)]
+#[command(next_help_heading = heading::MODEL)]
 pub(crate) struct IterationArgs {
     /// Seed of everything random
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true, help_heading = heading::COMMON)]
     pub(crate) seed: u64,
     /// Start values: CSV with a header and a row per component; they are then the only start
     #[arg(long, value_name = "FILE")]
@@ -101,6 +114,7 @@ pub(crate) struct IterationArgs {
 
 /// Where the answer goes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct OutputArgs {
     /// How to print the answer
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -115,19 +129,11 @@ pub(crate) struct OutputArgs {
 
 /// Which fits a table holds.
 #[derive(Debug, Args)]
+#[command(next_help_heading = heading::RESAMPLING)]
 pub(crate) struct GridArgs {
-    /// Points of the grid of fractions, even in log ω [default: 100; 500 for Old Faithful]
-    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
-    pub(crate) grid: Option<usize>,
-    /// The smallest fraction
-    #[arg(long, default_value_t = 0.001, value_name = "X", value_parser = omega, allow_negative_numbers = true)]
-    pub(crate) omega_min: f64,
     /// Bootstraps of each design
     #[arg(short = 'B', long, default_value_t = 500, value_name = "N", value_parser = bootstraps, allow_negative_numbers = true)]
     pub(crate) bootstraps: u32,
-    /// A new split and new bootstraps at every ω, as in the paper's studies
-    #[arg(long)]
-    pub(crate) fresh_splits: bool,
     /// Draw bootstraps of all units from this many random subsets of n^0.7 units each (bag of little
     /// bootstraps): for data of very many units. Not with tvb
     #[arg(long, value_name = "N", value_parser = bootstraps)]
@@ -141,9 +147,19 @@ pub(crate) struct GridArgs {
     /// How components of replicates get their numbers
     #[arg(long = "match", value_enum)]
     pub(crate) matching: Option<MatchName>,
+    /// Points of the grid of fractions, even in log ω [default: 100; 500 for Old Faithful
+    /// with --published]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true, help_heading = heading::PAPER)]
+    pub(crate) grid: Option<usize>,
+    /// The smallest fraction
+    #[arg(long, default_value_t = 0.001, value_name = "X", value_parser = omega, allow_negative_numbers = true, help_heading = heading::PAPER)]
+    pub(crate) omega_min: f64,
+    /// A new split and new bootstraps at every ω, as in the paper's studies
+    #[arg(long, help_heading = heading::PAPER)]
+    pub(crate) fresh_splits: bool,
     /// Everything as the paper's code had it: printed update, its prior, order by weight, k-means
     /// start for every replicate, plain sweeps stopped at a bound change of 1e-4 or 200 sweeps,
     /// intervals of means as t quantile times posterior sd, search over the whole grid
-    #[arg(long)]
+    #[arg(long, help_heading = heading::PAPER)]
     pub(crate) published: bool,
 }

@@ -1,5 +1,6 @@
 //! `trustvb table build | info | check | merge | plan | diff`.
 
+use super::shared::heading;
 use super::value::{minutes, positive};
 use super::{GridArgs, IterationArgs, ModelArgs, OutputArgs};
 use clap::{Args, Subcommand};
@@ -82,14 +83,14 @@ pub(crate) struct TableContentArgs {
     /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
     pub(crate) data: Option<PathBuf>,
     /// Methods the table should serve, which decide its resamples [default: recommended,vb,tvb]
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
     pub(crate) method: Vec<String>,
-    #[command(flatten)]
-    pub(crate) grid: GridArgs,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) iteration: IterationArgs,
+    #[command(flatten)]
+    pub(crate) grid: GridArgs,
 }
 
 #[derive(Debug, Args)]
@@ -99,7 +100,7 @@ pub(crate) struct BuildArgs {
     /// Do only this share of the replicates, such as 3/16
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
-    /// No progress
+    /// No progress and no remarks on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

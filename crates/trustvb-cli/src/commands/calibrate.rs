@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         question: &args.question.ask,
         quiet,
     };
-    ask(&asked, &source, args.question.plot.as_deref(), &args.output)
+    ask(&asked, &source, &args.question, &args.output)
 }
 
 /// The first word is the data unless it can only be a quantity.

@@ -166,8 +166,8 @@ fn summary_table(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Stri
         ));
     }
     text.push_str(
-        "\nThese VB 95% intervals are *uncalibrated*: VB's are too short. `trustvb calibrate` mends \
-         them.\n",
+        "\nThese are VB's own 95% intervals. One fit cannot tell whether they cover 95%;\n\
+         `trustvb calibrate` can.\n",
     );
     if args.trace {
         text.push_str("\nbound after each sweep:\n");

@@ -1,11 +1,11 @@
 //! `trustvb interval`: calibrated intervals from a table, and what `calibrate` does with its own.
 
-use crate::args::{AskArgs, IntervalArgs, OutputArgs};
+use crate::args::{AskArgs, Format, IntervalArgs, OutputArgs, QuestionArgs};
 use crate::failure::Failure;
-use crate::output::{answers, check, write};
+use crate::output::{Heading, answers, check, write};
+use crate::say::say;
 use crate::{input, progress};
-use std::path::Path;
-use trustvb::calibrate::{Answer, Calibrator, Memory, Method};
+use trustvb::calibrate::{Calibrator, Memory, Method};
 use trustvb::functional::Functional;
 use trustvb::resample::Design;
 use trustvb::table::TvbTable;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
         quiet: args.output.quiet,
     };
     let source = args.table.display().to_string();
-    ask(&asked, &source, args.question.plot.as_deref(), &args.output)
+    ask(&asked, &source, &args.question, &args.output)
 }
 
 /// A question to a table.
@@ -42,7 +42,7 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn ask(
     asked: &Asked<'_>,
     source: &str,
-    plot: Option<&Path>,
+    shown: &QuestionArgs,
     output: &OutputArgs,
 ) -> Result<(), Failure> {
     let quantities = answer(asked)?;
@@ -57,10 +57,14 @@ pub(crate) fn ask(
             }
         }
     }
-    let all: Vec<Answer> = quantities.iter().flat_map(|q| q.answers.iter().cloned()).collect();
-    let text = answers(output.format, &all, asked.table, &heading(asked, source));
+    let heading = Heading { short: headline(asked.table, source), long: heading(asked, source) };
+    let text = answers(output, &quantities, asked.table, &heading, shown.every_method());
     write(output, &text)?;
-    if let Some(path) = plot {
+    let one_row = output.format == Format::Table && !shown.every_method();
+    if one_row && progress::is_visible(asked.quiet) {
+        say("more with --all-methods; `trustvb help terms` explains the words");
+    }
+    if let Some(path) = &shown.plot {
         let level = input::levels(asked.question)[0];
         super::plot::draw(path, asked.table, &quantities, level, asked.question.draws)?;
     }
@@ -88,6 +92,17 @@ pub(crate) fn answer<'a>(asked: &Asked<'a>) -> Result<Vec<Quantity<'a>>, Failure
     }
     bar.finish_and_clear();
     Ok(quantities)
+}
+
+/// Data, their size and the model, in a line.
+fn headline(table: &TvbTable, source: &str) -> String {
+    let manifest = table.manifest();
+    let component = &manifest.model.kind().component;
+    let model = match manifest.layout.n_components {
+        1 => format!("one {}", component.one),
+        k => format!("mixture of {k} {}", component.many),
+    };
+    format!("{source}: {}, {model}", manifest.model.unit().count(manifest.n_units))
 }
 
 fn heading(asked: &Asked<'_>, source: &str) -> String {

@@ -1,11 +1,15 @@
 //! Answers as JSON, CSV and words: one form for the command line, reports and the explorer.
 
 mod numbers;
+mod verdict;
+mod warnings;
 mod words;
 
 pub use numbers::{deserved, number, significant};
-pub use words::{Remark, in_words, remarks};
-pub(crate) use words::{percent, plural, quantity_in_words, sentence};
+pub use verdict::{Own, verdict, whole_percent};
+pub use warnings::{Warning, runs, warnings};
+pub use words::{Remark, in_words, percent, remarks, sentence};
+pub(crate) use words::{plural, quantity_in_words};
 
 use serde_json::{Map, Value, json};
 use trustvb::calibrate::{Answer, Method};

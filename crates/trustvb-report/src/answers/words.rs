@@ -84,7 +84,7 @@ pub fn in_words<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Vec<String
 }
 
 /// A level or coverage as a percentage, without decimals that say nothing.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let text = format!("{:.1}", 100.0 * share);
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }
@@ -95,7 +95,7 @@ pub(crate) fn plural(n: usize, one: &str, many: &str) -> String {
 }
 
 /// A flag's sentence as one of its own: a capital first, a point last.
-pub(crate) fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     // Not ω: it is a symbol, and Ω would be another one.
     let first: String = letters.next().map(|c| c.to_ascii_uppercase()).into_iter().collect();

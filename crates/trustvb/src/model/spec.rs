@@ -116,6 +116,11 @@ pub trait Spec: Send + Sync {
     /// The quantities of a component, 1-based, that a fit's summary shows.
     fn summary(&self, layout: &Layout, component: usize) -> Vec<String>;
 
+    /// What is resampled.
+    fn unit(&self) -> Noun {
+        self.kind().unit
+    }
+
     /// Its short name.
     fn name(&self) -> &'static str {
         self.kind().name

@@ -125,11 +125,11 @@ mod tests {
             "--without-data",
             "--method",
             "vb,tvb",
-            "--bootstraps",
-            "60",
             "--formula",
             "y ~ 0 + x1 | group",
             "--prior=-odd.toml",
+            "--bootstraps",
+            "60",
         ];
         assert_eq!(words.options, expected);
         // Given once more they are the same.

@@ -52,7 +52,27 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
         Err(TableError::Store(error)) if error.may_pass() => Err(Failure::Run(format!(
             "{error}; what is done stays in {place}, and the same command goes on from there"
         ))),
-        other => Ok(other?),
+        other => {
+            other?;
+            if !args.quiet {
+                say(next(&args.wanted.output.display().to_string(), shard));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// What to do with a table, or a share of one, that has been built.
+fn next(name: &str, shard: Shard) -> String {
+    match shard {
+        Shard { of: 1, .. } => format!(
+            "{name} is complete; `trustvb interval {name}` gives intervals, `trustvb explore {name}` shows them in \
+             the browser"
+        ),
+        Shard { number, of } => format!(
+            "share {number} of {of} is in {name}; `trustvb table merge` puts shares of several folders together, \
+             `trustvb table info {name}` says what is missing"
+        ),
     }
 }
 

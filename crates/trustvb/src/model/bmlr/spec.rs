@@ -170,6 +170,14 @@ impl Spec for RegressionMixture {
         self.n_components
     }
 
+    /// Without groups in the formula, every row is one of its own.
+    fn unit(&self) -> Noun {
+        match self.formula.contains('|') {
+            true => KIND.unit,
+            false => Noun { one: "row", many: "rows" },
+        }
+    }
+
     fn blocks(&self, variables: &[String]) -> Option<(Vec<Block>, Vec<String>)> {
         let [_, design @ .., group] = variables else { return None };
         let blocks = blocks(self.n_components, design.len(), self.noise);

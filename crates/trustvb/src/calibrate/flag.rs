@@ -351,7 +351,7 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     }
     // Σα = Kα0 + ωn gives the prior's share back.
     let table = question.table;
-    let Some(alpha) = question.first.dirichlet("pi").map(|d| d.alpha()) else { return };
+    let Some(alpha) = question.first.mixing().map(|d| d.alpha()) else { return };
     let omega = table.omegas()[0];
     let k = alpha.len() as f64;
     let alpha0 = (alpha.iter().sum::<f64>() - omega * table.manifest().n_units as f64) / k;
@@ -381,7 +381,7 @@ pub(super) fn overlap(table: &TvbTable) -> Option<f64> {
     let layout = table.layout();
     let weights = |parameters: &[f64]| {
         let posterior = Posterior::new(layout.clone(), parameters.to_vec());
-        posterior.dirichlet("pi").map(|d| (d.alpha().to_vec(), d.alpha().iter().sum::<f64>()))
+        posterior.mixing().map(|d| (d.alpha().to_vec(), d.alpha().iter().sum::<f64>()))
     };
     let (alpha, total) = weights(full)?;
     if alpha.len() < 2 {

@@ -3,10 +3,13 @@
 use crate::resample::Design;
 use crate::table::TvbTable;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// The calibrators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Method {
     /// ω = 1, not calibrated.
     Vb,
@@ -30,6 +33,28 @@ pub enum Method {
     Bootstrap,
 }
 
+/// What its interval is made from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The law of a fit at some ω.
+    Fit,
+    /// VB's law at ω = 1, stretched about its estimate.
+    Stretch,
+    /// Estimates over resamples; there is no law and no ω.
+    Estimates,
+}
+
+/// All that is to be known of a method.
+struct Facts {
+    name: &'static str,
+    title: &'static str,
+    source: Source,
+    /// The design whose bootstraps it needs in the table.
+    design: Option<Design>,
+    /// Whether it looks at fits of the table below ω = 1.
+    needs_grid: bool,
+}
+
 impl Method {
     /// All of them, in the order in which results are shown.
     pub const ALL: [Method; 10] = [
@@ -48,20 +73,79 @@ impl Method {
     /// The one to use, by the study `broad` (docs/STUDIES.md).
     pub const RECOMMENDED: Method = Method::Balanced;
 
+    fn facts(self) -> Facts {
+        let (name, title, source, design, needs_grid) = match self {
+            Method::Vb => ("vb", "VB's own interval, not calibrated", Source::Fit, None, false),
+            Method::Balanced => (
+                "balanced",
+                "half-way between bootstrap percentiles and limits symmetric about the estimate",
+                Source::Estimates,
+                Some(Design::Full),
+                false,
+            ),
+            Method::Tempered => (
+                "tempered",
+                "VB's law, stretched about its estimate until bootstraps say that it covers",
+                Source::Stretch,
+                Some(Design::Full),
+                false,
+            ),
+            Method::Tvb => (
+                "tvb",
+                "the paper's grid search over ω, with a split of the data (Algorithm 2)",
+                Source::Fit,
+                Some(Design::Split),
+                true,
+            ),
+            Method::TvbSequential => (
+                "tvb-sequential",
+                "the paper's stochastic search for ω (Algorithm 1)",
+                Source::Fit,
+                None,
+                false,
+            ),
+            Method::Gpc => (
+                "gpc",
+                "general posterior calibration of Syring and Martin, with fractional VB",
+                Source::Fit,
+                Some(Design::Full),
+                true,
+            ),
+            Method::Anchored => (
+                "anchored",
+                "the fit at the ω whose intervals cover the estimate of ω = 1 over bootstraps; superseded by balanced",
+                Source::Fit,
+                Some(Design::Full),
+                true,
+            ),
+            Method::Analytic => (
+                "analytic",
+                "as anchored, without resampling; superseded by balanced",
+                Source::Fit,
+                None,
+                false,
+            ),
+            Method::Jackknife => (
+                "jackknife",
+                "as tempered, by the infinitesimal jackknife: one fit, no resampling",
+                Source::Stretch,
+                None,
+                false,
+            ),
+            Method::Bootstrap => (
+                "bootstrap",
+                "percentiles of the VB estimate over bootstraps",
+                Source::Estimates,
+                Some(Design::Full),
+                false,
+            ),
+        };
+        Facts { name, title, source, design, needs_grid }
+    }
+
     /// Its name on the command line and in results.
     pub fn name(self) -> &'static str {
-        match self {
-            Method::Vb => "vb",
-            Method::Balanced => "balanced",
-            Method::Tempered => "tempered",
-            Method::Tvb => "tvb",
-            Method::TvbSequential => "tvb-sequential",
-            Method::Gpc => "gpc",
-            Method::Anchored => "anchored",
-            Method::Analytic => "analytic",
-            Method::Jackknife => "jackknife",
-            Method::Bootstrap => "bootstrap",
-        }
+        self.facts().name
     }
 
     /// The method of that name; `recommended` is [`Method::RECOMMENDED`].
@@ -94,32 +178,12 @@ impl Method {
 
     /// What it is, in a few words.
     pub fn title(self) -> &'static str {
-        match self {
-            Method::Vb => "VB's own interval, not calibrated",
-            Method::Balanced => {
-                "half-way between bootstrap percentiles and limits symmetric about the estimate"
-            }
-            Method::Tempered => {
-                "VB's law, stretched about its estimate until bootstraps say that it covers"
-            }
-            Method::Tvb => "the paper's grid search over ω, with a split of the data (Algorithm 2)",
-            Method::TvbSequential => "the paper's stochastic search for ω (Algorithm 1)",
-            Method::Gpc => "general posterior calibration of Syring and Martin, with fractional VB",
-            Method::Anchored => {
-                "the fit at the ω whose intervals cover the estimate of ω = 1 over bootstraps; \
-                                 superseded by tempered"
-            }
-            Method::Analytic => "as anchored, without resampling; superseded by jackknife",
-            Method::Jackknife => {
-                "as tempered, by the infinitesimal jackknife: one fit, no resampling"
-            }
-            Method::Bootstrap => "percentiles of the VB estimate over bootstraps",
-        }
+        self.facts().title
     }
 
     /// Whether its interval is that of VB's law at ω = 1, stretched about its estimate.
     pub fn stretches(self) -> bool {
-        matches!(self, Method::Tempered | Method::Jackknife)
+        self.facts().source == Source::Stretch
     }
 
     /// Whether a table has what it needs.
@@ -133,29 +197,40 @@ impl Method {
 
     /// The design whose bootstraps it needs in the table.
     pub fn design(self) -> Option<Design> {
-        match self {
-            Method::Tvb => Some(Design::Split),
-            Method::Balanced
-            | Method::Tempered
-            | Method::Gpc
-            | Method::Anchored
-            | Method::Bootstrap => Some(Design::Full),
-            Method::Vb | Method::TvbSequential | Method::Analytic | Method::Jackknife => None,
-        }
+        self.facts().design
     }
 
     /// Whether it chooses an ω: `vb` stays at 1, `balanced` and `bootstrap` have none.
     pub fn chooses_omega(self) -> bool {
-        !matches!(self, Method::Vb | Method::Balanced | Method::Bootstrap)
+        self != Method::Vb && self.has_posterior()
     }
 
     /// Whether its interval is one of a posterior, which has a density and an estimated coverage.
     pub fn has_posterior(self) -> bool {
-        !matches!(self, Method::Balanced | Method::Bootstrap)
+        self.facts().source != Source::Estimates
     }
 
     /// Whether it looks at fits of the table below ω = 1.
     pub fn needs_grid(self) -> bool {
-        matches!(self, Method::Tvb | Method::Gpc | Method::Anchored)
+        self.facts().needs_grid
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A method that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no method `{0}`; choose from recommended, {known}", known = Method::ALL.map(Method::name).join(", "))]
+pub struct NoSuchMethod(String);
+
+impl FromStr for Method {
+    type Err = NoSuchMethod;
+
+    fn from_str(name: &str) -> Result<Method, NoSuchMethod> {
+        Method::from_name(name).ok_or_else(|| NoSuchMethod(name.to_owned()))
     }
 }

@@ -40,6 +40,6 @@ pub(crate) use flag::compare_methods;
 pub use given::{GivenFit, GivenFits, GivenInterval};
 pub use law::Law;
 pub use memory::Memory;
-pub use method::Method;
+pub use method::{Method, NoSuchMethod};
 use question::Question;
 pub use temper::{Reach, Stretches, stretched};

@@ -16,8 +16,10 @@ pub use bmlr::{
     Bmlr, BmlrPrior, BmlrSimulation, BmlrSimulationSettings, GroupStatistics, Noise, NoiseSize,
     RegressionMixture, VariableSummary,
 };
+pub use bmlr::{bmlr_ln_density, bmlr_ln_rho};
 pub use data::{ModelData, VariableInWords};
 pub use gmm::{GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, Update};
+pub use gmm::{gmm_ln_predictive, gmm_ln_rho};
 pub use mixture::{
     ColumnKind, ColumnMixture, MixedData, Mixture, MixtureColumn, MixturePrior, MixtureSimulation,
     MixtureSimulationSettings, SimulatedColumn,

@@ -322,10 +322,14 @@ impl Posterior {
         self.slice(name, Family::Gamma, k).map(|(_, x)| Gamma::new(x[0], x[1]))
     }
 
+    /// The law of the components' weights, where the model has any.
+    pub fn mixing(&self) -> Option<Dirichlet<'_>> {
+        self.layout.weights().and_then(|block| self.dirichlet(&block.name))
+    }
+
     /// Posterior mean weights; none where the model has none.
     pub fn weights(&self) -> Vec<f64> {
-        let block = self.layout.weights();
-        block.and_then(|b| self.dirichlet(&b.name)).map_or_else(Vec::new, |d| d.mean())
+        self.mixing().map_or_else(Vec::new, |d| d.mean())
     }
 
     /// The centres of all components, one after the other: the means of the blocks that tell them apart.

@@ -76,13 +76,13 @@ mod tests {
         assert_eq!(study.clone().changed(&Changes::default()).unwrap(), study);
         let changes = Changes {
             only: vec!["sep2/n=100".to_owned()],
-            methods: vec![StudyMethod::Anchored, StudyMethod::Vb, StudyMethod::Vb],
+            methods: vec![Method::Anchored.into(), Method::Vb.into(), Method::Vb.into()],
             levels: vec![0.5],
             seed: Some(7),
             ..Changes::default()
         };
         let changed = study.clone().changed(&changes).unwrap();
-        assert_eq!(changed.methods, [StudyMethod::Vb, StudyMethod::Anchored]);
+        assert_eq!(changed.methods, [Method::Vb.into(), Method::Anchored.into()]);
         assert_eq!((changed.designs.len(), changed.seed), (1, 7));
         assert_eq!((changed.bootstraps, &changed.levels[..]), (study.bootstraps, &[0.5][..]));
         let wrong = Changes { grid: Some(0), ..Changes::default() };

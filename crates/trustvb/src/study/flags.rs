@@ -154,7 +154,7 @@ mod tests {
         }
         let found = flag_coverage(&made);
         let names: Vec<_> = found.iter().map(|f| (f.method, f.flag)).collect();
-        let vb = StudyMethod::Vb;
+        let vb = Method::Vb.into();
         assert_eq!(names, [(vb, "at-grid-edge"), (vb, "few-bootstraps"), (vb, "any warning")]);
         let edge = &found[0];
         assert_eq!((edge.with, edge.without, edge.no_interval), (3, 4, 1));

@@ -2,9 +2,10 @@
 
 use super::score::mean_and_sd;
 use super::{StudyMethod, Summary};
+use crate::calibrate::Method;
 
 /// Methods that the others are set against, pair by pair, where a study has them.
-const RIVALS: [StudyMethod; 2] = [StudyMethod::Tvb, StudyMethod::Anchored];
+const RIVALS: [Method; 2] = [Method::Tvb, Method::Anchored];
 
 /// One method at one level, over all cells and quantities in which it gave intervals.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,13 +91,13 @@ fn best(summary: &[Summary], of: &Summary) -> f64 {
 
 /// Against each rival that is there, other than itself, the share of pairs with a lower score.
 fn below(summary: &[Summary], own: &[&Summary]) -> Vec<(StudyMethod, f64)> {
-    let share = |rival: StudyMethod| {
+    let share = |rival: Method| {
         let mut lower = Vec::new();
         for s in own.iter().filter(|s| s.method != rival) {
             let other = rivals(summary, s).find(|other| other.method == rival);
             lower.extend(other.map(|other| f64::from(u8::from(s.score < other.score))));
         }
-        (!lower.is_empty()).then(|| (rival, mean_and_sd(&lower).0))
+        (!lower.is_empty()).then(|| (rival.into(), mean_and_sd(&lower).0))
     };
     RIVALS.into_iter().filter_map(share).collect()
 }
@@ -143,9 +144,9 @@ mod tests {
         close(vb.best_ratio, (2.5_f64 / 2.0 * 8.0 / 1.0).sqrt());
         close(tvb.best_ratio, (5.0_f64 / 2.0).sqrt());
         close(anchored.best_ratio, 2.0);
-        assert_eq!(vb.below, [(StudyMethod::Tvb, 0.5), (StudyMethod::Anchored, 0.0)]);
-        assert_eq!(tvb.below, [(StudyMethod::Anchored, 0.5)]);
-        assert_eq!(anchored.below, [(StudyMethod::Tvb, 0.5)]);
+        assert_eq!(vb.below, [(Method::Tvb.into(), 0.5), (Method::Anchored.into(), 0.0)]);
+        assert_eq!(tvb.below, [(Method::Anchored.into(), 0.5)]);
+        assert_eq!(anchored.below, [(Method::Tvb.into(), 0.5)]);
         assert_eq!((vb.answered, anchored.answered), (1.0, 0.75));
         close(vb.score_ratio, (2.5_f64 / 5.0 * 8.0).sqrt());
         let oracle = summary[0].oracle_score;

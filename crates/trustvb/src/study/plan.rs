@@ -107,6 +107,7 @@ pub enum Target {
 
 mod defaults {
     use super::StudyMethod;
+    use crate::calibrate::Method;
     pub(super) fn seed() -> u64 {
         1
     }
@@ -129,7 +130,7 @@ mod defaults {
         vec![0.95]
     }
     pub(super) fn baseline() -> StudyMethod {
-        StudyMethod::Tvb
+        Method::Tvb.into()
     }
 }
 

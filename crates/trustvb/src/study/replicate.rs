@@ -4,7 +4,7 @@ use super::record::{Outcome, Place, Record};
 use super::simulate::calibration_seed;
 use super::{Cell, Labels, Study, StudyMethod};
 use crate::backend::{Backend, Cpu, Job, Work};
-use crate::calibrate::{Answer, Calibrator, compare_methods};
+use crate::calibrate::{Answer, Calibrator, Method, compare_methods};
 use crate::fit::{
     FitOptions, Matching, PathOptions, Reference, ReplicateStart, Start, Stopping, match_components,
 };
@@ -68,13 +68,15 @@ pub(super) fn replicate(
     let small =
         Costed { seconds: clock.elapsed().as_secs_f64(), ..shared.table(&first, &[1.0], 0, None)? };
 
-    let has = |method: StudyMethod| study.methods.contains(&method);
-    let needs_path = has(StudyMethod::Tvb)
-        || has(StudyMethod::TvbFresh)
-        || has(StudyMethod::Gpc)
-        || has(StudyMethod::Anchored);
+    // Whether a method needs the whole grid with such bootstraps.
+    let needs = |design: Design, fresh: bool| {
+        study.methods.iter().any(|m| {
+            let method = m.method();
+            method.needs_grid() && method.design() == Some(design) && m.has_fresh_splits() == fresh
+        })
+    };
     let mut grid = None;
-    if needs_path {
+    if study.methods.iter().any(|m| m.method().needs_grid()) {
         let clock = Instant::now();
         let omegas = OmegaGrid { points: study.grid, min: study.omega_min }.omegas();
         let Ok(path) = shared.reference(&omegas) else { return failed(Outcome::FitFailed) };
@@ -82,17 +84,17 @@ pub(super) fn replicate(
         grid = Some((omegas, path, clock.elapsed().as_secs_f64()));
     }
     // (design, fresh splits) on the whole grid, and bootstraps at ω = 1 only.
-    let on_grid = |design: Design, fresh: bool, wanted: bool| -> Option<Option<Costed>> {
-        let Some((omegas, path, seconds)) = grid.as_ref().filter(|_| wanted) else {
+    let on_grid = |design: Design, fresh: bool| -> Option<Option<Costed>> {
+        let Some((omegas, path, seconds)) = grid.as_ref().filter(|_| needs(design, fresh)) else {
             return Some(None);
         };
         let mut made = shared.table(path, omegas, study.bootstraps, Some((design, fresh)))?;
         made.seconds += seconds + small.seconds;
         Some(Some(made))
     };
-    let full = on_grid(Design::Full, false, has(StudyMethod::Gpc) || has(StudyMethod::Anchored))?;
-    let split = on_grid(Design::Split, false, has(StudyMethod::Tvb))?;
-    let fresh = on_grid(Design::Split, true, has(StudyMethod::TvbFresh))?;
+    let full = on_grid(Design::Full, false)?;
+    let split = on_grid(Design::Split, false)?;
+    let fresh = on_grid(Design::Split, true)?;
     let percentiles = match study.methods.iter().any(|m| m.needs_bootstraps_at_one()) {
         false => None,
         true => {
@@ -111,32 +113,27 @@ pub(super) fn replicate(
                 return None;
             }
             // VB's own coverage is told by bootstraps, where there are some.
-            let behind = match method {
-                StudyMethod::Vb => full.as_ref().or(percentiles.as_ref()),
-                StudyMethod::Tvb => split.as_ref(),
-                StudyMethod::TvbFresh => fresh.as_ref(),
-                StudyMethod::Gpc | StudyMethod::Anchored => full.as_ref(),
-                StudyMethod::Balanced | StudyMethod::Tempered | StudyMethod::Bootstrap => {
-                    percentiles.as_ref()
-                }
-                StudyMethod::TvbSequential | StudyMethod::Analytic | StudyMethod::Jackknife => None,
+            let is_vb = method == Method::Vb;
+            let behind = match (method.method().design(), method.method().needs_grid()) {
+                _ if is_vb => full.as_ref().or(percentiles.as_ref()),
+                _ if method.has_fresh_splits() => fresh.as_ref(),
+                (Some(Design::Split), _) => split.as_ref(),
+                (Some(_), true) => full.as_ref(),
+                (Some(_), false) => percentiles.as_ref(),
+                (None, _) => None,
             };
             let behind = behind.unwrap_or(&small);
             let clock = Instant::now();
             let mut calibrator =
                 Calibrator::with_model(&behind.table, shared.model.clone(), study.draws);
-            if method == StudyMethod::TvbFresh {
+            if method.has_fresh_splits() {
                 calibrator = calibrator.searching_whole_grid();
             }
             let answers =
                 calibrator.answer(part, &[method.method()], &study.levels).unwrap_or_default();
-            let (fits, base) = match method {
-                StudyMethod::Vb => (1, small.seconds),
-                _ => (behind.fits, behind.seconds),
-            };
-            let seconds = match method {
-                StudyMethod::Vb => base,
-                _ => base + clock.elapsed().as_secs_f64(),
+            let (fits, seconds) = match is_vb {
+                true => (1, small.seconds),
+                false => (behind.fits, behind.seconds + clock.elapsed().as_secs_f64()),
             };
             found.push((method, answers, fits, seconds));
         }
@@ -164,15 +161,14 @@ fn compare(found: &mut [(StudyMethod, Vec<Answer>, usize, f64)]) {
     let mut all: Vec<Answer> = Vec::new();
     for (method, answers, ..) in found.iter_mut() {
         // Fresh splits are the same method on another table; nothing is compared with them.
-        if *method != StudyMethod::TvbFresh {
+        if !method.has_fresh_splits() {
             all.append(answers);
         }
     }
     compare_methods(&mut all);
     for answer in all {
-        let own = found
-            .iter_mut()
-            .find(|(m, ..)| *m != StudyMethod::TvbFresh && m.method() == answer.method);
+        let own =
+            found.iter_mut().find(|(m, ..)| !m.has_fresh_splits() && m.method() == answer.method);
         if let Some((_, answers, ..)) = own {
             answers.push(answer);
         }

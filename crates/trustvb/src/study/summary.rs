@@ -4,6 +4,7 @@ use super::flags::warns;
 use super::record::Outcome;
 use super::score::{interval_score, mean_and_sd, oracle, ratio_of_means, wilson};
 use super::{Record, Results, StudyMethod};
+use crate::calibrate::Method;
 use crate::calibrate::Flag;
 use crate::functional::SampledLaw;
 use serde::Serialize;
@@ -160,7 +161,7 @@ fn summary(records: &[&Record], level: f64, truth: f64) -> Summary {
         design: 0,
         size: 0,
         quantity: String::new(),
-        method: StudyMethod::Vb,
+        method: Method::Vb.into(),
         level,
         truth,
         replications: records.len(),

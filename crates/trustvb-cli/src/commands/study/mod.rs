@@ -211,7 +211,7 @@ pub(crate) fn changed(study: Study, args: &WantedStudyArgs) -> Result<Study, Fai
 fn methods(names: &[String]) -> Result<Vec<StudyMethod>, Failure> {
     let method = |name: &String| {
         StudyMethod::from_name(name.trim()).ok_or_else(|| {
-            let known: Vec<&str> = StudyMethod::ALL.iter().map(|m| m.name()).collect();
+            let known: Vec<&str> = StudyMethod::all().iter().map(|m| m.name()).collect();
             Failure::Usage(format!(
                 "--method {name}: there is no such method; choose from {}",
                 known.join(", ")

@@ -25,12 +25,14 @@
 
 mod gather;
 mod groups;
+mod predict;
 mod prior;
 mod simulate;
 mod spec;
 mod statistics;
 mod update;
 
+pub use predict::{bmlr_ln_density, bmlr_ln_rho};
 pub use prior::{BmlrPrior, Noise};
 pub use simulate::{BmlrSimulation, BmlrSimulationSettings, NoiseSize};
 pub(super) use spec::KIND;

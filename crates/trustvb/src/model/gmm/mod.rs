@@ -2,12 +2,14 @@
 
 mod kernel;
 mod pooling;
+mod predict;
 mod prior;
 mod rows;
 mod simulate;
 mod spec;
 mod update;
 
+pub use predict::{gmm_ln_predictive, gmm_ln_rho};
 pub use prior::GmmPrior;
 pub use simulate::{GmmSimulation, GmmSimulationSettings};
 pub use spec::GaussianMixture;

@@ -69,6 +69,7 @@ impl Study {
 mod tests {
     use super::super::preset;
     use super::*;
+    use crate::calibrate::Method;
 
     #[test]
     fn only_what_is_said_changes() {
@@ -82,7 +83,7 @@ mod tests {
             ..Changes::default()
         };
         let changed = study.clone().changed(&changes).unwrap();
-        assert_eq!(changed.methods, [Method::Vb.into(), Method::Anchored.into()]);
+        assert_eq!(changed.methods, [Method::Vb, Method::Anchored]);
         assert_eq!((changed.designs.len(), changed.seed), (1, 7));
         assert_eq!((changed.bootstraps, &changed.levels[..]), (study.bootstraps, &[0.5][..]));
         let wrong = Changes { grid: Some(0), ..Changes::default() };

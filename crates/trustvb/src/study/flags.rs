@@ -128,6 +128,7 @@ fn summed(method: StudyMethod, level: f64, flag: &'static str, pairs: &[Tally]) 
 mod tests {
     use super::super::made_up::{record, results};
     use super::*;
+    use crate::calibrate::Method;
 
     #[test]
     fn coverage_with_and_without_a_flag_is_counted() {

@@ -4,8 +4,8 @@ use super::flags::warns;
 use super::record::Outcome;
 use super::score::{interval_score, mean_and_sd, oracle, ratio_of_means, wilson};
 use super::{Record, Results, StudyMethod};
-use crate::calibrate::Method;
 use crate::calibrate::Flag;
+use crate::calibrate::Method;
 use crate::functional::SampledLaw;
 use serde::Serialize;
 

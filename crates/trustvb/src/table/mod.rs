@@ -47,7 +47,9 @@ use crate::posterior::{Layout, Posterior};
 use crate::problem::Problem;
 use crate::resample::Design;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+#[cfg(feature = "parquet")]
+use std::sync::OnceLock;
 
 /// A table in memory.
 #[derive(Clone, Debug)]
@@ -64,8 +66,10 @@ enum Behind {
     /// The problem itself.
     Problem(Problem),
     /// Data that were kept with it, and the problem once somebody needs it.
+    #[cfg(feature = "parquet")]
     Data(Arc<ModelData>, Arc<OnceLock<Problem>>),
     /// Nothing that is still there.
+    #[cfg(feature = "parquet")]
     Nothing,
 }
 
@@ -95,7 +99,9 @@ impl TvbTable {
     pub fn problem(&self) -> Result<Option<Problem>, ModelError> {
         match &self.behind {
             Behind::Problem(problem) => Ok(Some(problem.clone())),
+            #[cfg(feature = "parquet")]
             Behind::Nothing => Ok(None),
+            #[cfg(feature = "parquet")]
             Behind::Data(data, known) => {
                 if let Some(problem) = known.get() {
                     return Ok(Some(problem.clone()));
@@ -130,7 +136,9 @@ impl TvbTable {
     pub fn data(&self) -> Option<&ModelData> {
         match &self.behind {
             Behind::Problem(problem) => Some(problem.data()),
+            #[cfg(feature = "parquet")]
             Behind::Data(data, _) => Some(data),
+            #[cfg(feature = "parquet")]
             Behind::Nothing => None,
         }
     }

@@ -1,5 +1,6 @@
 //! The project's tasks: what continuous integration and people run.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its user")]
 
 mod apt;

@@ -1,5 +1,6 @@
 //! The `trustvb` command: reads the command line, runs one command, reports in words.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to its user")]
 
 mod args;

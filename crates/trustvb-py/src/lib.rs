@@ -1,6 +1,8 @@
 //! `trustvb._native`: what the Python package asks of the library. It converts and forwards; all
 //! statistics are in `trustvb`, all convenience in `python/trustvb`.
 
+#![forbid(unsafe_code)]
+
 mod answers;
 mod arrays;
 mod errors;

@@ -26,6 +26,8 @@
 //! All text is escaped, values that are not finite leave gaps, and an empty figure says so:
 //! nothing that data can hold makes a figure fail.
 
+#![forbid(unsafe_code)]
+
 pub mod answers;
 pub mod command;
 pub mod explore;

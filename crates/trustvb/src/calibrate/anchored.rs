@@ -6,36 +6,20 @@
 
 use super::coverage::CoverageCurve;
 use super::evidence::Choice;
-use super::flag::{Flag, from_curve};
-use super::tvb::check_bootstraps;
-use super::{Answer, CalibrateError, Method, Question};
-
-pub(super) fn answer(
-    question: &Question<'_>,
-    levels: &[f64],
-) -> Result<Vec<Answer>, CalibrateError> {
-    question.choose(Method::Anchored, levels)
-}
+use super::tvb::at_levels;
+use super::{CalibrateError, Method};
 
 /// The first crossing, at each level.
 pub(super) fn search(
     curve: CoverageCurve<'_>,
     levels: &[f64],
 ) -> Result<Vec<Choice>, CalibrateError> {
-    check_bootstraps(&curve, Method::Anchored)?;
     let omegas = curve.omegas();
-    let mut choices = Vec::new();
-    for &level in levels {
-        let mut curve = curve.anew();
-        if curve.is_empty(level) {
-            choices.push(Choice::none(Flag::NoEvidence));
-            continue;
-        }
-        let (omega, coverage, se) = crossing(&mut curve, omegas, level);
+    at_levels(curve, levels, Method::Anchored, |curve, level| {
+        let (omega, coverage, se) = crossing(curve, omegas, level);
         curve.survey(level);
-        choices.push(from_curve(&mut curve, level, omega, (coverage, se)));
-    }
-    Ok(choices)
+        (omega, (coverage, se))
+    })
 }
 
 /// ω̂ with the coverage there and its standard error.

@@ -11,7 +11,7 @@
 //! (docs/STUDIES.md). Only point estimates of VB are used: no draws, no ω.
 
 use super::bootstrap::values;
-use super::flag::{Flag, first_fit_converged, from_resamples};
+use super::flag::Flag;
 use super::order::Sorted;
 use super::tvb::missing;
 use super::{Answer, CalibrateError, Method, Question};
@@ -105,11 +105,7 @@ pub(super) fn answer(
                 answer.upper - range.bounded(upper - above),
             ));
         }
-        answer.law = "bootstrap estimates".to_owned();
-        from_resamples(question, Design::Full, 0, &mut answer.flags);
-        if !first_fit_converged(table) {
-            answer.flags.push(Flag::UnconvergedFits { share: 1.0 });
-        }
+        question.made_of_estimates(&mut answer, "bootstrap estimates");
         answers.push(answer);
     }
     Ok(answers)

@@ -4,7 +4,7 @@
 //! The limits are the `a/2` and `1−a/2` quantiles of h(θ̂_1) over the bootstraps, with θ̂_1 the posterior
 //! mean at ω = 1; little bootstraps are moved from their subset's estimate to that of all units. Only point estimates of VB are used, not its posterior, and no ω is chosen.
 
-use super::flag::{Flag, first_fit_converged, from_resamples};
+use super::flag::Flag;
 use super::tvb::missing;
 use super::{Answer, CalibrateError, Method, Question};
 use crate::backend::Job;
@@ -31,11 +31,7 @@ pub(super) fn answer(
             question.finish(Method::Bootstrap, level, table.omegas()[0], &question.first);
         (answer.lower, answer.upper) = law.interval(level);
         answer.limits_se = Some(law.standard_error_of_limits(level));
-        answer.law = "bootstrap percentiles".to_owned();
-        from_resamples(question, Design::Full, 0, &mut answer.flags);
-        if !first_fit_converged(table) {
-            answer.flags.push(Flag::UnconvergedFits { share: 1.0 });
-        }
+        question.made_of_estimates(&mut answer, "bootstrap percentiles");
         answers.push(answer);
     }
     Ok(answers)

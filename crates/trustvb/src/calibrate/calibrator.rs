@@ -2,8 +2,7 @@
 
 use super::{
     Answer, CalibrateError, CoverageCurve, CurvePoint, Flag, Memory, Method, Question, Target,
-    analytic, anchored, balanced, bootstrap, compare_methods, flag, gpc, jackknife, sequential,
-    tempered, tvb, vb,
+    analytic, balanced, bootstrap, compare_methods, flag, jackknife, sequential, tempered, tvb, vb,
 };
 use crate::functional::Part;
 use crate::model::Model;
@@ -99,12 +98,10 @@ impl<'a> Calibrator<'a> {
         for method in methods {
             answers.extend(match method {
                 Method::Vb => vb::answer(&question, levels),
+                Method::Tvb | Method::Gpc | Method::Anchored => question.choose(*method, levels),
                 Method::Balanced => balanced::answer(&question, levels),
                 Method::Tempered => tempered::answer(&question, levels),
-                Method::Tvb => tvb::answer(&question, levels),
                 Method::TvbSequential => sequential::answer(&question, levels),
-                Method::Gpc => gpc::answer(&question, levels),
-                Method::Anchored => anchored::answer(&question, levels),
                 Method::Analytic => analytic::answer(&question, levels),
                 Method::Jackknife => jackknife::answer(&question, levels),
                 Method::Bootstrap => bootstrap::answer(&question, levels),

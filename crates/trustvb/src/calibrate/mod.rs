@@ -16,7 +16,6 @@ mod coverage;
 mod evidence;
 mod flag;
 mod given;
-mod gpc;
 mod jackknife;
 mod law;
 mod memory;

@@ -127,6 +127,15 @@ impl<'a> Question<'a> {
         }
     }
 
+    /// Says of an answer that its limits come from estimates over bootstraps of all units, and what that may mean.
+    pub(super) fn made_of_estimates(&self, answer: &mut Answer, law: &str) {
+        answer.law = law.to_owned();
+        flag::from_resamples(self, Design::Full, 0, &mut answer.flags);
+        if !flag::first_fit_converged(self.table) {
+            answer.flags.push(Flag::UnconvergedFits { share: 1.0 });
+        }
+    }
+
     /// A fit's estimate with limits, on the scale where h is unbounded.
     pub(super) fn reach(&self, posterior: &Posterior, (lower, upper): (f64, f64)) -> Reach {
         let range = self.part.range();

@@ -31,6 +31,8 @@ pub mod command;
 pub mod explore;
 mod figures;
 pub mod html;
+mod overview;
 pub mod picture;
+mod plain;
 
 pub use figures::*;

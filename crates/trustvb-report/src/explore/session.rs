@@ -4,7 +4,7 @@ use super::limits;
 use crate::picture::Quantity;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use trustvb::calibrate::{Answer, CalibrateError, Calibrator, Memory, Method};
+use trustvb::calibrate::{CalibrateError, Calibrator, Memory, Method};
 use trustvb::functional::{Functional, FunctionalError};
 use trustvb::model::{Model, ModelError};
 use trustvb::table::TvbTable;
@@ -118,26 +118,8 @@ impl Session {
         }
     }
 
-    /// Answers for every part of a functional at one level.
-    pub(super) fn ask(
-        &self,
-        at: usize,
-        known: &Arc<Known>,
-        methods: &[Method],
-        level: f64,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Vec<Answer>>, Refusal> {
-        let open = self.table(at)?;
-        let calibrator = Calibrator::with_shared_model(&open.table, open.model.clone(), self.draws);
-        let parts = known.functional.parts().iter().zip(&known.memory);
-        let answers = parts
-            .map(|(part, memory)| calibrator.answer_with(part, methods, &[level], memory, cancel))
-            .collect::<Result<Vec<_>, _>>();
-        self.remember(at, known);
-        Ok(answers?)
-    }
-
-    /// Answers for a list of functionals, as quantities.
+    /// Answers for a list of functionals, as quantities. One calibrator serves all of them: what holds for the whole
+    /// table is found out once.
     pub(super) fn ask_all<'a>(
         &self,
         at: usize,
@@ -146,11 +128,19 @@ impl Session {
         level: f64,
         cancel: &AtomicBool,
     ) -> Result<Vec<Quantity<'a>>, Refusal> {
+        let open = self.table(at)?;
+        let calibrator = Calibrator::with_shared_model(&open.table, open.model.clone(), self.draws);
         let mut quantities = Vec::new();
         for known in list {
-            let answers = self.ask(at, known, methods, level, cancel)?;
-            let parts = known.functional.parts().iter().zip(answers);
-            quantities.extend(parts.map(|(part, answers)| Quantity { part, answers }));
+            let parts = known.functional.parts().iter().zip(&known.memory);
+            let answers = parts
+                .map(|(part, memory)| {
+                    let answers = calibrator.answer_with(part, methods, &[level], memory, cancel)?;
+                    Ok(Quantity { part, answers })
+                })
+                .collect::<Result<Vec<_>, CalibrateError>>();
+            self.remember(at, known);
+            quantities.extend(answers?);
         }
         Ok(quantities)
     }

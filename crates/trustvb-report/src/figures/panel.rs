@@ -255,7 +255,7 @@ pub(crate) fn edged_marker(marker: Marker, x: f64, y: f64, radius: f64, paint: P
     if marker == Marker::Ring { element } else { element.stroke(Paint::Background, 0.8) }
 }
 
-/// A horizontal interval with a cap at each end, or an arrow where the end is infinite.
+/// A horizontal interval with a cap at each end, or an arrow where the end is infinite or beyond the axis.
 pub(crate) fn interval_bar(
     x: &Scale,
     y: f64,
@@ -266,14 +266,20 @@ pub(crate) fn interval_bar(
     let mut group = Element::group();
     group.push(Element::line(left, y, right, y).stroke(paint, 2.0));
     for (at, value, back) in [(left, lower, 5.0), (right, upper, -5.0)] {
-        let shape = if value.is_infinite() {
-            Element::path(&[(at + back, y - 3.5), (at, y), (at + back, y + 3.5)], false)
+        group.push_some(if x.contains(value) {
+            let cap = Element::path(&[(at, y - 3.4), (at, y + 3.4)], false);
+            cap.map(|cap| cap.no_fill().stroke(paint, 1.5))
         } else {
-            Element::path(&[(at, y - 3.4), (at, y + 3.4)], false)
-        };
-        group.push_some(shape.map(|s| s.no_fill().stroke(paint, 1.5)));
+            arrow_head(at, y, back, paint)
+        });
     }
     Some(group)
+}
+
+/// The head of an arrow that points away from `back`.
+pub(crate) fn arrow_head(at: f64, y: f64, back: f64, paint: Paint) -> Option<Element> {
+    let corners = [(at + back, y - 3.5), (at, y), (at + back, y + 3.5)];
+    Element::path(&corners, false).map(|head| head.no_fill().stroke(paint, 1.5))
 }
 
 /// Says in the middle of an empty plotting area that it is empty on purpose.

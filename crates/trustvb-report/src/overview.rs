@@ -91,19 +91,29 @@ impl<'a> Overview<'a> {
         if self.rows.iter().all(|row| row.quoted.method == Method::Vb) {
             return match (known.is_empty(), short.is_empty()) {
                 (true, _) => format!("VB's own {level} intervals, which nothing here calibrates."),
-                (false, true) => format!("VB's own {level} intervals cover about {}.", covered(&known)),
+                (false, true) => {
+                    format!("VB's own {level} intervals cover about {}.", covered(&known))
+                }
                 (false, false) => {
                     format!("VB's {level} intervals cover only about {} here.", covered(&short))
                 }
             };
         }
         match (known.len(), short.len()) {
-            (0, _) => format!("Calibrated {level} intervals. How often VB's own cover is not known."),
+            (0, _) => {
+                format!("Calibrated {level} intervals. How often VB's own cover is not known.")
+            }
             (_, 0) if one => {
-                format!("VB's own {level} interval is fine here: it covers about {}.", covered(&known))
+                format!(
+                    "VB's own {level} interval is fine here: it covers about {}.",
+                    covered(&known)
+                )
             }
             (_, 0) => {
-                format!("VB's own {level} intervals are fine here: they cover about {}.", covered(&known))
+                format!(
+                    "VB's own {level} intervals are fine here: they cover about {}.",
+                    covered(&known)
+                )
             }
             (_, 1) if one => format!(
                 "VB's {level} interval covers only about {} here. Use the calibrated one.",
@@ -137,9 +147,11 @@ impl<'a> Overview<'a> {
 
     /// The warnings about the intervals to use, each once.
     pub(crate) fn warnings(&self) -> Vec<Merged> {
-        merged(self.rows.iter().flat_map(|row| {
-            row.warnings().map(|flag| (row.part.label().to_owned(), flag))
-        }))
+        merged(
+            self.rows
+                .iter()
+                .flat_map(|row| row.warnings().map(|flag| (row.part.label().to_owned(), flag))),
+        )
     }
 
     /// The left end of the bars of coverage, the same for all rows.
@@ -150,7 +162,12 @@ impl<'a> Overview<'a> {
 
     /// VB's claim and what it covers, drawn; nothing where that is not known.
     pub(crate) fn coverage_bar(&self, row: &Row<'_>) -> Option<String> {
-        Some(render_coverage_bar(self.level, row.covers()?, row.verdict() == Verdict::TooShort, self.least()))
+        Some(render_coverage_bar(
+            self.level,
+            row.covers()?,
+            row.verdict() == Verdict::TooShort,
+            self.least(),
+        ))
     }
 }
 
@@ -267,7 +284,11 @@ pub(crate) fn merged<'a>(flags: impl IntoIterator<Item = (String, &'a Flag)>) ->
     }
     found
         .into_iter()
-        .map(|(name, sentences, about)| Merged { name, sentence: sentence(&over_all(&sentences)), about })
+        .map(|(name, sentences, about)| Merged {
+            name,
+            sentence: sentence(&over_all(&sentences)),
+            about,
+        })
         .collect()
 }
 
@@ -279,8 +300,9 @@ fn over_all(sentences: &[String]) -> String {
     if split.iter().any(|words| words.len() != first.len()) {
         return whole;
     }
-    let merged: Option<Vec<String>> =
-        (0..first.len()).map(|i| range(&split.iter().map(|words| words[i]).collect::<Vec<_>>())).collect();
+    let merged: Option<Vec<String>> = (0..first.len())
+        .map(|i| range(&split.iter().map(|words| words[i]).collect::<Vec<_>>()))
+        .collect();
     merged.map_or(whole, |words| words.join(" "))
 }
 
@@ -307,7 +329,8 @@ mod tests {
 
     #[test]
     fn sentences_that_differ_in_numbers_become_one() {
-        let all = |texts: &[&str]| over_all(&texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>());
+        let all =
+            |texts: &[&str]| over_all(&texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>());
         assert_eq!(all(&["by 12% of it", "by 9.5% of it", "by 30% of it"]), "by 9.5–30% of it");
         assert_eq!(all(&["the same", "the same"]), "the same");
         assert_eq!(all(&["one thing", "another thing"]), "one thing");

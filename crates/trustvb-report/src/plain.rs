@@ -102,7 +102,9 @@ fn split_outside(text: &str, at: char) -> Option<(&str, &str)> {
             _ if quoted => {}
             '[' | '(' => depth += 1,
             ']' | ')' => depth -= 1,
-            c if c == at && depth == 0 && i > 0 => return Some((&text[..i], &text[i + c.len_utf8()..])),
+            c if c == at && depth == 0 && i > 0 => {
+                return Some((&text[..i], &text[i + c.len_utf8()..]));
+            }
             _ => {}
         }
     }
@@ -129,7 +131,9 @@ mod tests {
         ] {
             assert_eq!(in_plain_words(label, &names).as_deref(), Some(words), "{label}");
         }
-        for label in ["mu[1,]", "log(pi[1])", "mu[1,x] - mu[2,y]", "pi[1] + pi[2]", "x", "", "-pi[1]", "a]["] {
+        for label in
+            ["mu[1,]", "log(pi[1])", "mu[1,x] - mu[2,y]", "pi[1] + pi[2]", "x", "", "-pi[1]", "a]["]
+        {
             assert_eq!(in_plain_words(label, &names), None, "{label}");
         }
     }

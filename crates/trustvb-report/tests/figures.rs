@@ -30,6 +30,7 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             })
             .collect(),
         omega_min: Some(take()),
+        vb: Some(take()),
     };
     let coverage = vec![coverage_panel(), coverage_panel()];
     let mut density_panel = || DensityPanel {
@@ -64,11 +65,12 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             })
             .collect(),
     };
-    let interval = |values: [f64; 3]| ForestInterval {
+    let interval = |values: [f64; 4]| ForestInterval {
         method: text(),
         estimate: values[0],
         lower: values[1],
         upper: values[2],
+        coverage: Some(values[3]),
     };
     let forest = ForestPanel {
         title: text(),
@@ -76,7 +78,7 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
         quantities: (0..n)
             .map(|_| ForestQuantity {
                 name: text(),
-                intervals: vec![interval([take(), take(), take()]); 2],
+                intervals: vec![interval([take(), take(), take(), take()]); 2],
                 truth: Some(take()),
             })
             .collect(),
@@ -161,12 +163,15 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
         ("calibration", calibration.render()),
         ("coverage", CoverageFigure { title, caption, panels: coverage, columns: 0 }.render()),
         ("density", DensityFigure { panels: density, ..Default::default() }.render()),
-        ("clusters", ClustersFigure { panel: clusters, ..Default::default() }.render()),
+        ("clusters", ClustersFigure { panels: vec![clusters], ..Default::default() }.render()),
         ("forest", ForestFigure { panels: vec![forest], ..Default::default() }.render()),
         ("dots", DotsFigure { panels: vec![dots], ..Default::default() }.render()),
         ("boxes", BoxFigure { panels: boxes, ..Default::default() }.render()),
-        ("bound", BoundFigure { title: text(), panel: bound, ..Default::default() }.render()),
-        ("omega", OmegaFigure { panel: omega, ..Default::default() }.render()),
+        (
+            "bound",
+            BoundFigure { title: text(), panels: vec![bound], ..Default::default() }.render(),
+        ),
+        ("omega", OmegaFigure { panels: vec![omega], ..Default::default() }.render()),
         ("matrix", matrix.render()),
         ("matrix inline", matrix.render_inline("m1")),
     ]

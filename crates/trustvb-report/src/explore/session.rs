@@ -135,7 +135,8 @@ impl Session {
             let parts = known.functional.parts().iter().zip(&known.memory);
             let answers = parts
                 .map(|(part, memory)| {
-                    let answers = calibrator.answer_with(part, methods, &[level], memory, cancel)?;
+                    let answers =
+                        calibrator.answer_with(part, methods, &[level], memory, cancel)?;
                     Ok(Quantity { part, answers })
                 })
                 .collect::<Result<Vec<_>, CalibrateError>>();

@@ -81,6 +81,43 @@ pub trait Panel {
     }
 }
 
+macro_rules! forward_panel {
+    ($kind:ty) => {
+        impl<P: Panel + ?Sized> Panel for $kind {
+            fn size(&self) -> (f64, f64) {
+                (**self).size()
+            }
+
+            fn margins(&self, width: f64, height: f64) -> Margins {
+                (**self).margins(width, height)
+            }
+
+            fn series(&self) -> Vec<String> {
+                (**self).series()
+            }
+
+            fn legend_mark(&self) -> LegendMark {
+                (**self).legend_mark()
+            }
+
+            fn draw(&self, plot: Rect, styles: &StyleBook) -> Element {
+                (**self).draw(plot, styles)
+            }
+
+            fn describe(&self) -> String {
+                (**self).describe()
+            }
+
+            fn note(&self) -> Option<String> {
+                (**self).note()
+            }
+        }
+    };
+}
+
+forward_panel!(&P);
+forward_panel!(Box<P>);
+
 /// Height of a panel title with the space under it; nothing for an empty title.
 pub(crate) fn title_room(title: &str) -> f64 {
     if title.is_empty() { 8.0 } else { PANEL_SIZE + 10.0 }
@@ -92,7 +129,7 @@ pub(crate) fn panel_title(plot: Rect, title: &str, lift: f64) -> Option<Element>
         return None;
     }
     // Bold letters are a little wider than the table of widths says.
-    let shown = text::shorten(title, PANEL_SIZE * 1.07, plot.width);
+    let shown = text::both_ends(title, PANEL_SIZE * 1.07, plot.width);
     let element = Element::text(plot.x, plot.y - lift, PANEL_SIZE, shown).fill(Paint::Text).bold();
     Some(element.tooltip(title))
 }
@@ -173,7 +210,7 @@ pub(crate) fn x_label(group: &mut Element, plot: Rect, label: &str, y: f64) {
     if label.is_empty() {
         return;
     }
-    let shown = text::shorten(label, LABEL_SIZE, plot.width + 20.0);
+    let shown = text::both_ends(label, LABEL_SIZE, plot.width + 20.0);
     let element = Element::text(plot.x + plot.width / 2.0, y, LABEL_SIZE, shown);
     group.push(element.anchor("middle").fill(Paint::Text));
 }
@@ -201,7 +238,7 @@ pub(crate) fn y_label(group: &mut Element, plot: Rect, label: &str, offset: f64)
         return;
     }
     let (x, y) = (plot.x - offset - 5.0, plot.y + plot.height / 2.0);
-    let shown = text::shorten(label, LABEL_SIZE, plot.height + 16.0);
+    let shown = text::both_ends(label, LABEL_SIZE, plot.height + 16.0);
     let element = Element::text(x, y, LABEL_SIZE, shown)
         .attr("transform", format!("rotate(-90 {} {})", number(x), number(y)));
     group.push(element.anchor("middle").fill(Paint::Text));

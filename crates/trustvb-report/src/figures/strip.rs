@@ -38,7 +38,9 @@ pub fn render_interval_pair(
         }
         bar(used, 19.0, Paint::Blue, 4.5);
         if let Some(at) = x.position(estimate) {
-            body.push(Element::circle(at, 13.5, 4.0).fill(Paint::Text).stroke(Paint::Background, 1.0));
+            body.push(
+                Element::circle(at, 13.5, 4.0).fill(Paint::Text).stroke(Paint::Background, 1.0),
+            );
         }
     }
     picture((width, height), name, body)
@@ -53,9 +55,11 @@ pub fn render_coverage_bar(level: f64, covers: f64, short: bool, least: f64) -> 
     body.push(Element::line(left, middle, right, middle).stroke(Paint::Grid, 2.0));
     let shown = format!("{:.0}%", 100.0 * covers);
     if let (Some(claim), Some(dot)) = (x.clamped(level), x.clamped(covers)) {
-        let (paint, ink) = if short { (Paint::Vermillion, Paint::Warn) } else { (Paint::Green, Paint::Text) };
+        let (paint, ink) =
+            if short { (Paint::Vermillion, Paint::Warn) } else { (Paint::Green, Paint::Text) };
         body.push(Element::line(dot, middle, claim, middle).stroke(paint, 4.0));
-        let tick = Element::line(claim, middle - 13.0, claim, middle + 13.0).stroke(Paint::Muted, 1.5);
+        let tick =
+            Element::line(claim, middle - 13.0, claim, middle + 13.0).stroke(Paint::Muted, 1.5);
         body.push(tick.dash("3 2"));
         body.push(Element::circle(dot, middle, 5.0).fill(paint));
         // Left of both, or above the line where there is no room.
@@ -64,7 +68,12 @@ pub fn render_coverage_bar(level: f64, covers: f64, short: bool, least: f64) -> 
         let label = if from - room > 0.0 {
             Element::text(from - 9.0, middle + LABEL * 0.36, LABEL, shown.clone()).anchor("end")
         } else {
-            Element::text(dot.max(claim.min(dot)) + 9.0, middle - 5.0, TICK_SIZE + 0.5, shown.clone())
+            Element::text(
+                dot.max(claim.min(dot)) + 9.0,
+                middle - 5.0,
+                TICK_SIZE + 0.5,
+                shown.clone(),
+            )
         };
         body.push(label.fill(ink).bold().halo());
     }

@@ -312,7 +312,17 @@ mod tests {
 
     #[test]
     fn components_have_no_method_s_colour() {
-        let methods = ["vb", "balanced", "tempered", "tvb", "gpc", "anchored", "analytic", "jackknife", "bootstrap"];
+        let methods = [
+            "vb",
+            "balanced",
+            "tempered",
+            "tvb",
+            "gpc",
+            "anchored",
+            "analytic",
+            "jackknife",
+            "bootstrap",
+        ];
         for method in methods {
             let paint = method_style(method).unwrap().paint;
             assert!((0..12).all(|k| Paint::component(k) != paint), "{method}");

@@ -207,11 +207,11 @@ impl Row<'_> {
 
     /// `0.589 to 0.703`, or that there is none.
     pub(crate) fn interval(&self) -> String {
-        interval_text(self.quoted)
+        limits_text(self.quoted, self.quoted)
     }
 
     pub(crate) fn vb_interval(&self) -> Option<String> {
-        self.vb.map(interval_text)
+        self.vb.map(|vb| limits_text(vb, self.quoted))
     }
 
     /// What speaks against the interval to use.
@@ -240,11 +240,12 @@ pub(crate) fn shown(x: f64, answer: &Answer) -> String {
     }
 }
 
-fn interval_text(answer: &Answer) -> String {
+/// Limits with the decimals that `beside` deserves, which stands in the same row.
+fn limits_text(answer: &Answer, beside: &Answer) -> String {
     if answer.lower.is_nan() || answer.upper.is_nan() {
         return "no interval".to_owned();
     }
-    format!("{} to {}", shown(answer.lower, answer), shown(answer.upper, answer))
+    format!("{} to {}", shown(answer.lower, beside), shown(answer.upper, beside))
 }
 
 /// `69–79%`, or `69%`.

@@ -4,13 +4,13 @@ use super::guard::{Guard, guard};
 use super::session::{Known, Refusal, Session};
 use super::{limits, overview, page};
 use crate::answers::{
-    answers_csv, answers_json, deserved, headline, in_words, omega_text, quantity_in_words,
-    sentence, usual_methods,
+    answers_csv, answers_json, headline, in_words, omega_text, quantity_in_words, sentence,
+    usual_methods,
 };
 use crate::command::QuestionCommand;
 use crate::figures::{Grid, render_legend, render_png};
 use crate::html::{Report, coverage_text};
-use crate::overview::about;
+use crate::overview::{about, shown};
 use crate::picture::{Quantity, coverage_panel, density_panel, forest_panels};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
@@ -369,7 +369,6 @@ fn part_json(
 
 /// A row as it is shown; the numbers behind it are in the answer.
 fn row_json(a: &Answer) -> Value {
-    let width = a.upper - a.lower;
     let flags: Vec<Value> = a
         .flags
         .iter()
@@ -383,9 +382,9 @@ fn row_json(a: &Answer) -> Value {
         .collect();
     json!({
         "method": a.method.name(),
-        "estimate": deserved(a.estimate, width),
-        "lower": deserved(a.lower, width),
-        "upper": deserved(a.upper, width),
+        "estimate": shown(a.estimate, a),
+        "lower": shown(a.lower, a),
+        "upper": shown(a.upper, a),
         "omega": omega_text(a),
         "coverage": coverage_text(a),
         "flags": flags,

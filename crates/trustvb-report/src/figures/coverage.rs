@@ -218,7 +218,7 @@ impl Panel for CoveragePanel {
         let (_, y) = self.scales();
         Margins {
             top: title_room(&self.functional) + self.chosen_places(width).1 as f64 * CHOSEN_LINE,
-            right: self.names_width() + 12.0,
+            right: self.names_width() + 14.0,
             bottom: x_axis_room(X_LABEL),
             left: y_axis_room(&ticks_up(&y, height), Y_LABEL),
         }
@@ -262,7 +262,7 @@ impl Panel for CoveragePanel {
         let places = text::spread(&heights, TICK_SIZE + 2.0, plot.y, plot.bottom());
         for ((_, name), place) in names.into_iter().zip(places) {
             let base = place + TICK_SIZE * 0.36;
-            let label = Element::text(plot.right() + 6.0, base, TICK_SIZE, name.clone());
+            let label = Element::text(plot.right() + 9.0, base, TICK_SIZE, name.clone());
             let label = if name.starts_with("VB: ") { label.bold() } else { label };
             group.push(label.fill(Paint::Text));
         }

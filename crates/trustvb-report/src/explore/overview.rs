@@ -2,7 +2,7 @@
 
 use super::api::{App, Problem, check_level, command, read};
 use super::limits;
-use super::session::Refusal;
+use super::session::{Known, Refusal};
 use crate::overview::{Overview, Row, about, overview_methods};
 use axum::Json;
 use axum::body::Bytes;
@@ -10,6 +10,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::sync::Arc;
 use trustvb::calibrate::Method;
 
 /// A question about the rows of the first screen.
@@ -49,6 +51,7 @@ pub(super) async fn overview(State(app): State<App>, body: Bytes) -> Result<Json
                 }
             }
         }
+        drop_repeated(&mut known);
         let methods = overview_methods(&open.table);
         let quantities = session.ask_all(at, &known, &methods, level, cancel)?;
         let overview = Overview::new(&open.table, &quantities, level);
@@ -91,6 +94,16 @@ pub(super) async fn overview(State(app): State<App>, body: Bytes) -> Result<Json
         })))
     })
     .await
+}
+
+/// Drops quantities that are among the elements of an earlier one: `mu[1,]` shows `mu[1,1]` already.
+fn drop_repeated(known: &mut Vec<Arc<Known>>) {
+    let mut seen = HashSet::new();
+    known.retain(|known| {
+        let labels = known.functional.parts().iter().map(|part| part.label().to_owned());
+        // All labels are kept, whether or not the first one is new.
+        labels.fold(false, |new, label| seen.insert(label) || new)
+    });
 }
 
 fn row_json(overview: &Overview<'_>, row: &Row<'_>, functional: &str) -> Value {

@@ -142,7 +142,7 @@ impl CoveragePanel {
         let widths: Vec<f64> = self
             .chosen()
             .iter()
-            .map(|(_, label)| MARK_ROOM + text::width(label, TICK_SIZE) + 12.0)
+            .map(|(_, label)| MARK_ROOM + text::room(text::width(label, TICK_SIZE)) + 12.0)
             .collect();
         let places = flow(&widths, width + 12.0);
         let lines = places.last().map_or(0, |(_, line)| line + 1);

@@ -310,6 +310,36 @@ mod tests {
         assert_ne!(book.get("x"), book.get("y"));
     }
 
+    /// Contrast by WCAG 2: (lighter + 0.05) / (darker + 0.05) of relative luminances.
+    fn contrast(a: &str, b: &str) -> f64 {
+        let luminance = |colour: &str| {
+            let channel = |i: usize| {
+                let c = f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap()) / 255.0;
+                if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+        };
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        (a / b).max(b / a)
+    }
+
+    #[test]
+    fn text_and_lines_can_be_told_from_the_page() {
+        assert!((contrast("#ffffff", "#000000") - 21.0).abs() < 1e-9);
+        let pages = [Paint::Background, Paint::Band];
+        for page in pages {
+            for ink in [Paint::Text, Paint::Muted, Paint::Warn] {
+                assert!(contrast(ink.light(), page.light()) >= 4.5, "{ink:?} on {page:?}");
+                assert!(contrast(ink.dark(), page.dark()) >= 4.5, "{ink:?} on {page:?}, dark");
+            }
+        }
+        for k in 0..6 {
+            let paint = Paint::component(k);
+            assert!(contrast(paint.light(), Paint::Background.light()) >= 3.0, "{paint:?}");
+            assert!(contrast(paint.dark(), Paint::Background.dark()) >= 3.0, "{paint:?}, dark");
+        }
+    }
+
     #[test]
     fn components_have_no_method_s_colour() {
         let methods = [

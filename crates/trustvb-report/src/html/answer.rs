@@ -55,7 +55,7 @@ pub(super) fn rows(report: &Report<'_>, overview: &Overview<'_>) -> Markup {
                         @if warned {
                             td.warned {
                                 @let flags: Vec<&str> = row.warnings().map(|flag| flag.name()).collect();
-                                @if !flags.is_empty() { span title=(flags.join(", ")) { "⚠ " (flags.len()) } }
+                                @if !flags.is_empty() { span title=(flags.join(", ")) { "⚠ " (flags.len()) span.unseen { ": " (flags.join(", ")) } } }
                             }
                         }
                     }

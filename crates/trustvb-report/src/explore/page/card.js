@@ -112,8 +112,8 @@ export class Card {
     set(".bar-cell", covers, element("span", { className: "unseen" }, ` ${row.verdict}`));
     node.querySelector(".bar-cell").title = row.verdict;
     const count = row.warnings.length;
-    const warned = element("button", { type: "button", className: "warn" }, `⚠ ${count}`);
-    warned.setAttribute("aria-label", `${row.label}: ${row.warnings.join(", ")}. Read the warnings`);
+    const names = element("span", { className: "unseen" }, ` of ${row.label}: ${row.warnings.join(", ")}`);
+    const warned = element("button", { type: "button", className: "warn", title: row.warnings.join(", ") }, `⚠ ${count}`, names);
     warned.addEventListener("click", () => this.openWarnings());
     set(".warned", ...(count > 0 ? [warned] : []));
     this.expand(node);

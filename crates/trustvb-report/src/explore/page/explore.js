@@ -240,7 +240,7 @@ async function answer(at, card, signal) {
   await Promise.all([
     rows,
     readable && functional !== "" ? details(card, { ...question, functional }, rows, signal) : null,
-    compare(card, { ...question, functionals }, signal),
+    compare(card, question, rows, signal),
   ]);
 }
 
@@ -266,12 +266,14 @@ async function details(card, question, rows, signal) {
   $("status").textContent = found.parts.map((part) => `${part.label} ${part.words}`).join(" ");
 }
 
-async function compare(card, question, signal) {
-  if (state.methods === null || methods().length === 0 || question.functionals.length === 0) {
+async function compare(card, question, rows, signal) {
+  await rows;
+  if (signal.aborted) return;
+  if (state.methods === null || methods().length === 0 || card.functionals.length === 0) {
     card.showCompare(null);
     return;
   }
-  const { forest } = await ask("/api/list", question, signal);
+  const { forest } = await ask("/api/list", { ...question, functionals: card.functionals }, signal);
   if (!signal.aborted) card.showCompare(forest);
 }
 

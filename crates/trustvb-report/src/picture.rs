@@ -22,7 +22,7 @@ const POINTS: usize = 201;
 const CURVE_POINTS: usize = 40;
 
 /// Width of the filter over densities of draws, in points.
-const SMOOTH: f64 = 4.0;
+const SMOOTH: f64 = 6.0;
 
 /// The probability inside the ellipses of clusters.
 const ELLIPSE: f64 = 0.95;

@@ -66,8 +66,8 @@ fn own_faults(browser: &Browser) -> Value {
 /// Fails if the page, or a box in it, is wider than the window: then something is cut off.
 pub(crate) fn assert_nothing_cut(browser: &Browser, width: u32, what: &str) {
     let cut = browser.run(
-        "const wide = [...document.querySelectorAll('.scroll, table, p, pre, h1, h2, svg')]
-           .filter((node) => node.getClientRects().length > 0 && !node.closest('.unseen'))
+        "const wide = [...document.querySelectorAll('.scroll, .drop-down, table, p, pre, h1, h2, svg')]
+           .filter((node) => node.checkVisibility() && !node.closest('.unseen'))
            .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.matches('.scroll')
              || node.getBoundingClientRect().right > arguments[0] + 1)
            .map((node) => `${node.tagName} ${node.getAttribute('aria-label') ?? node.textContent.slice(0, 40)}`);

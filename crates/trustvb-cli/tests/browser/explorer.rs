@@ -108,6 +108,13 @@ fn the_first_screen_is_the_answer() {
         browser.picture(&pictures().join(format!("{name}.png")), true);
         assert_nothing_cut(&browser, width, name);
         assert_accessible(&browser);
+        for menu in ["level-menu", "methods-menu", "export-menu"] {
+            let open = "document.getElementById(arguments[0]).open = arguments[1]";
+            browser.run(open, json!([menu, true]));
+            assert_nothing_cut(&browser, width, menu);
+            assert_accessible(&browser);
+            browser.run(open, json!([menu, false]));
+        }
     }
     browser.look(1280, 900, "light");
 

@@ -3,8 +3,11 @@
 import { element } from "./server.js";
 import { accept, complete } from "./words.js";
 
-/** Makes an input offer completions; calls `typed` after every change and `enter` at Enter. */
-export function combobox(input, list, { vocabulary, typed, enter }) {
+/**
+ * Makes an input offer completions; calls `typed` after every change, `enter` at Enter, and `closed` when
+ * nothing is offered any more.
+ */
+export function combobox(input, list, { vocabulary, typed, enter, closed }) {
   let completion = { options: [] };
   let chosen = -1;
 
@@ -43,14 +46,15 @@ export function combobox(input, list, { vocabulary, typed, enter }) {
     completion = { options: [] };
     chosen = -1;
     draw();
+    closed();
   }
 
   function take(i) {
     const { text, caret } = accept(input.value, completion, completion.options[i]);
     input.value = text;
     input.setSelectionRange(caret, caret);
-    typed();
     offer();
+    typed();
   }
 
   input.addEventListener("keydown", (event) => {
@@ -74,8 +78,8 @@ export function combobox(input, list, { vocabulary, typed, enter }) {
     event.preventDefault();
   });
   input.addEventListener("input", () => {
-    typed();
     offer();
+    typed();
   });
   input.addEventListener("blur", close);
   input.addEventListener("click", offer);

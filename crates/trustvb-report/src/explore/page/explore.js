@@ -277,8 +277,14 @@ async function compare(card, question, rows, signal) {
   if (!signal.aborted) card.showCompare(forest);
 }
 
+let lastChecked = null;
+
 function showChecked(checked) {
-  const problem = checked?.error ?? null;
+  lastChecked = checked;
+  const error = checked?.error ?? null;
+  // A name that is being typed is no mistake while there is something to complete it.
+  const unfinished = !$("completions").hidden && error?.to === state.functional.trim().length && error.from < error.to;
+  const problem = unfinished ? null : error;
   input.setAttribute("aria-invalid", String(problem !== null));
   $("problem").hidden = problem === null;
   if (problem !== null) $("problem").replaceChildren(...problemNodes(problem, state.functional));
@@ -335,6 +341,7 @@ async function begin() {
     vocabulary,
     typed: () => change({ functional: spelled(input.value, vocabulary()) }, "typed"),
     enter: keep,
+    closed: () => showChecked(lastChecked),
   });
   addEventListener("popstate", () => {
     state = readState(location.search);

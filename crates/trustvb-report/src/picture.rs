@@ -19,7 +19,7 @@ use trustvb::table::TvbTable;
 const POINTS: usize = 201;
 
 /// Points of the curve of VB's own coverage, about so many.
-const CURVE_POINTS: usize = 40;
+const CURVE_POINTS: usize = 24;
 
 /// Width of the filter over densities of draws, in points.
 const SMOOTH: f64 = 6.0;

@@ -339,7 +339,7 @@ proptest! {
 
 /// All texts of a figure.
 fn texts(svg: &str) -> Vec<String> {
-    let document = Document::parse(svg).unwrap();
+    let document = Document::parse(svg).expect("a document");
     let text =
         |node: roxmltree::Node<'_, '_>| node.has_tag_name(("http://www.w3.org/2000/svg", "text"));
     document

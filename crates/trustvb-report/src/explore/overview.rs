@@ -101,8 +101,7 @@ fn drop_repeated(known: &mut Vec<Arc<Known>>) {
     let mut seen = HashSet::new();
     known.retain(|known| {
         let labels = known.functional.parts().iter().map(|part| part.label().to_owned());
-        // All labels are kept, whether or not the first one is new.
-        labels.fold(false, |new, label| seen.insert(label) || new)
+        labels.filter(|label| seen.insert(label.clone())).count() > 0
     });
 }
 

@@ -11,6 +11,9 @@ use trustvb::table::TvbTable;
 /// The left end of the bars of coverage, unless something covers less.
 const LEAST_COVERAGE: f64 = 0.5;
 
+/// A coverage that is this far below the level is not called fine, however few the resamples are.
+const NEAR: f64 = 0.03;
+
 /// The methods that an overview needs of a table: the one to use, and VB's own to compare with.
 pub(crate) fn overview_methods(table: &TvbTable) -> Vec<Method> {
     if Method::RECOMMENDED.is_possible(table) {
@@ -48,6 +51,8 @@ pub(crate) struct Merged {
 pub(crate) enum Verdict {
     /// It covers clearly less than it claims.
     TooShort,
+    /// It seems to cover less than it claims, but resamples are too few to say so.
+    Unclear,
     /// It covers what it claims, as far as resamples can tell.
     Fine,
     /// It covers clearly more than it claims.
@@ -61,6 +66,7 @@ impl Verdict {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Verdict::TooShort => "VB's own is too short",
+            Verdict::Unclear => "VB's own is not clearly too short",
             Verdict::Fine => "VB's own is fine",
             Verdict::TooLong => "VB's own is longer than it need be",
             Verdict::Unknown => "not known",
@@ -103,18 +109,22 @@ impl<'a> Overview<'a> {
             (0, _) => {
                 format!("Calibrated {level} intervals. How often VB's own cover is not known.")
             }
-            (_, 0) if one => {
-                format!(
-                    "VB's own {level} interval is fine here: it covers about {}.",
-                    covered(&known)
-                )
-            }
-            (_, 0) => {
-                format!(
-                    "VB's own {level} intervals are fine here: they cover about {}.",
-                    covered(&known)
-                )
-            }
+            (_, 0) if known.iter().any(|row| row.verdict() == Verdict::Unclear) => format!(
+                "{} clearly too short here: {} about {}.",
+                if one {
+                    format!("VB's own {level} interval is not")
+                } else {
+                    format!("None of VB's own {level} intervals is")
+                },
+                if one { "it covers" } else { "they cover" },
+                covered(&known)
+            ),
+            (_, 0) => format!(
+                "VB's own {level} {} fine here: {} about {}.",
+                if one { "interval is" } else { "intervals are" },
+                if one { "it covers" } else { "they cover" },
+                covered(&known)
+            ),
             (_, 1) if one => format!(
                 "VB's {level} interval covers only about {} here. Use the calibrated one.",
                 covered(&short)
@@ -184,6 +194,8 @@ impl Row<'_> {
             Verdict::TooShort
         } else if coverage - noise > vb.level {
             Verdict::TooLong
+        } else if coverage < vb.level - NEAR {
+            Verdict::Unclear
         } else {
             Verdict::Fine
         }

@@ -1,11 +1,12 @@
 //! The answer first: a verdict in words and one row per quantity, VB's own interval against the one to use.
 
 use crate::answers::{deserved, headline, percent, plural, sentence};
-use crate::figures::{render_coverage_bar, render_interval_pair};
+use crate::figures::{render_coverage_bar, render_interval_pair, whole_percent};
 use crate::picture::Quantity;
 use crate::plain::in_plain_words;
 use trustvb::calibrate::{Answer, Flag, Method};
 use trustvb::functional::Part;
+use trustvb::resample::Design;
 use trustvb::table::TvbTable;
 
 /// The left end of the bars of coverage, unless something covers less.
@@ -36,6 +37,9 @@ pub(crate) struct Row<'a> {
     pub(crate) plain: Option<String>,
     pub(crate) quoted: &'a Answer,
     vb: Option<&'a Answer>,
+    /// The standard error of a coverage that is what it should be: resamples that all cover have no spread of their
+    /// own, and yet say little if they are few.
+    noise: f64,
 }
 
 /// A warning with the quantities it is about.
@@ -77,11 +81,13 @@ impl Verdict {
 impl<'a> Overview<'a> {
     pub(crate) fn new(table: &TvbTable, quantities: &'a [Quantity<'a>], level: f64) -> Self {
         let coordinates = &table.layout().coordinates;
+        let resamples = table.bootstraps(Design::Full).count().max(1) as f64;
+        let noise = (level * (1.0 - level) / resamples).sqrt();
         let row = |quantity: &'a Quantity<'a>| {
             let quoted = headline(quantity.at(level))?;
             let vb = quantity.at(level).find(|a| a.method == Method::Vb);
             let plain = in_plain_words(quantity.part.label(), coordinates);
-            Some(Row { part: quantity.part, plain, quoted, vb })
+            Some(Row { part: quantity.part, plain, quoted, vb, noise })
         };
         Overview { level, rows: quantities.iter().filter_map(row).collect() }
     }
@@ -117,6 +123,13 @@ impl<'a> Overview<'a> {
                     format!("None of VB's own {level} intervals is")
                 },
                 if one { "it covers" } else { "they cover" },
+                covered(&known)
+            ),
+            (n, 0) if known.iter().all(|row| row.verdict() == Verdict::TooLong) => format!(
+                "VB's own {level} {} longer than {} need be: {} about {}.",
+                if n == 1 { "interval is" } else { "intervals are" },
+                if n == 1 { "it" } else { "they" },
+                if n == 1 { "it covers" } else { "they cover" },
                 covered(&known)
             ),
             (_, 0) => format!(
@@ -184,7 +197,9 @@ impl<'a> Overview<'a> {
 impl Row<'_> {
     /// VB's estimated coverage.
     pub(crate) fn covers(&self) -> Option<f64> {
-        self.vb.and_then(|vb| vb.coverage).filter(|coverage| coverage.is_finite())
+        // The interval of something that cannot vary, as the only weight, is a point.
+        let vb = self.vb.filter(|vb| vb.upper > vb.lower)?;
+        vb.coverage.filter(|coverage| coverage.is_finite())
     }
 
     pub(crate) fn verdict(&self) -> Verdict {
@@ -192,7 +207,7 @@ impl Row<'_> {
         let noise = 2.0 * vb.coverage_se.filter(|se| se.is_finite()).unwrap_or(0.0);
         if coverage + noise < vb.level {
             Verdict::TooShort
-        } else if coverage - noise > vb.level {
+        } else if coverage > vb.level + 2.0 * self.noise {
             Verdict::TooLong
         } else if coverage < vb.level - NEAR {
             Verdict::Unclear
@@ -262,9 +277,10 @@ fn limits_text(answer: &Answer, beside: &Answer) -> String {
 
 /// `69–79%`, or `69%`.
 fn covered(rows: &[&Row<'_>]) -> String {
-    let shares = || rows.iter().filter_map(|row| row.covers()).map(|c| (100.0 * c).round());
-    let (low, high) = (shares().fold(f64::INFINITY, f64::min), shares().fold(0.0, f64::max));
-    if low == high { format!("{low:.0}%") } else { format!("{low:.0}–{high:.0}%") }
+    let shares = || rows.iter().filter_map(|row| row.covers());
+    let low = whole_percent(shares().fold(f64::INFINITY, f64::min));
+    let high = whole_percent(shares().fold(0.0, f64::max));
+    if low == high { low } else { format!("{}–{high}", low.trim_end_matches('%')) }
 }
 
 /// What the table is of, in a few words.
@@ -314,9 +330,21 @@ fn over_all(sentences: &[String]) -> String {
         return whole;
     }
     let merged: Option<Vec<String>> = (0..first.len())
-        .map(|i| range(&split.iter().map(|words| words[i]).collect::<Vec<_>>()))
+        .map(|i| {
+            let words: Vec<&str> = split.iter().map(|words| words[i]).collect();
+            // The number of a component is a name.
+            if i > 0 && first[i - 1] == "component" { names(&words) } else { range(&words) }
+        })
         .collect();
     merged.map_or(whole, |words| words.join(" "))
+}
+
+/// Different names, each once.
+fn names(words: &[&str]) -> Option<String> {
+    let mut found: Vec<&str> = words.to_vec();
+    found.sort_unstable();
+    found.dedup();
+    Some(found.join(", "))
 }
 
 /// Words that are all the same, or numbers with the same ending, as one word.
@@ -346,6 +374,10 @@ mod tests {
             |texts: &[&str]| over_all(&texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>());
         assert_eq!(all(&["by 12% of it", "by 9.5% of it", "by 30% of it"]), "by 9.5–30% of it");
         assert_eq!(all(&["the same", "the same"]), "the same");
+        assert_eq!(
+            all(&["component 3 has 9", "component 1 has 4", "component 3 has 9"]),
+            "component 1, 3 has 4–9"
+        );
         assert_eq!(all(&["one thing", "another thing"]), "one thing");
         assert_eq!(all(&["component 1, 2 is", "component 1 is"]), "component 1, 2 is");
         assert_eq!(all(&[]), "");

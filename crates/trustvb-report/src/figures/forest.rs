@@ -89,7 +89,7 @@ impl ForestInterval {
 
     fn covers(&self) -> String {
         let share = self.coverage.filter(|c| (0.0..=1.0).contains(c));
-        share.map_or_else(String::new, |c| format!("covers {:.0}%", 100.0 * c))
+        share.map_or_else(String::new, |c| format!("covers {}", text::whole_percent(c)))
     }
 }
 

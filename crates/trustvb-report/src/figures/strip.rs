@@ -53,7 +53,7 @@ pub fn render_coverage_bar(level: f64, covers: f64, short: bool, least: f64) -> 
     let x = Scale::linear(least, 1.0).onto(left, right);
     let mut body = Element::group();
     body.push(Element::line(left, middle, right, middle).stroke(Paint::Grid, 2.0));
-    let shown = format!("{:.0}%", 100.0 * covers);
+    let shown = text::whole_percent(covers);
     if let (Some(claim), Some(dot)) = (x.clamped(level), x.clamped(covers)) {
         let (paint, ink) =
             if short { (Paint::Vermillion, Paint::Warn) } else { (Paint::Green, Paint::Text) };

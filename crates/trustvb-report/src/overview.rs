@@ -321,11 +321,17 @@ pub(crate) fn merged<'a>(flags: impl IntoIterator<Item = (String, &'a Flag)>) ->
         .collect()
 }
 
-/// One sentence for several that differ in their numbers only; the first where they differ otherwise.
+/// One sentence for several that differ in their numbers only; all of them where they differ otherwise.
 fn over_all(sentences: &[String]) -> String {
     let split: Vec<Vec<&str>> = sentences.iter().map(|s| s.split(' ').collect()).collect();
     let Some(first) = split.first() else { return String::new() };
-    let whole = first.join(" ");
+    let mut distinct: Vec<&str> = Vec::new();
+    for sentence in sentences {
+        if !distinct.contains(&sentence.as_str()) {
+            distinct.push(sentence);
+        }
+    }
+    let whole = distinct.join("; ");
     if split.iter().any(|words| words.len() != first.len()) {
         return whole;
     }
@@ -378,8 +384,11 @@ mod tests {
             all(&["component 3 has 9", "component 1 has 4", "component 3 has 9"]),
             "component 1, 3 has 4–9"
         );
-        assert_eq!(all(&["one thing", "another thing"]), "one thing");
-        assert_eq!(all(&["component 1, 2 is", "component 1 is"]), "component 1, 2 is");
+        assert_eq!(all(&["one thing", "another thing", "one thing"]), "one thing; another thing");
+        assert_eq!(
+            all(&["component 1, 2 is", "component 1 is"]),
+            "component 1, 2 is; component 1 is"
+        );
         assert_eq!(all(&[]), "");
     }
 }

@@ -1,4 +1,4 @@
-//! Chromium for the tests of report and explorer: installed if it is not there, or a clear complaint.
+//! Chromium and axe-core for the tests of report and explorer: fetched if they are not there, or a clear complaint.
 
 use crate::apt;
 use crate::command::{built, cargo, root, run as run_command, target};
@@ -7,9 +7,13 @@ use std::process::Command;
 /// What Debian and Ubuntu call them.
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
+/// The rules of accessibility that pages are tested against. MPL-2.0: it is fetched and never part of this project.
+const AXE: &str = "axe-core@4.14.0";
+
 /// Runs the tests that need a browser.
 pub(crate) fn test() -> Result<(), String> {
     install()?;
+    fetch_axe()?;
     let mut command = cargo(&[
         "test",
         "--package",
@@ -59,6 +63,23 @@ pub(crate) fn pictures() -> Result<(), String> {
     run_command(&mut command)?;
     println!("xtask: wrote {}", folder.display());
     Ok(())
+}
+
+/// Puts `axe.min.js` into `target/axe`, where the tests look for it.
+fn fetch_axe() -> Result<(), String> {
+    let folder = target().join("axe");
+    if folder.join("axe.min.js").exists() {
+        return Ok(());
+    }
+    let by_hand = format!("put axe.min.js of {AXE} into {}", folder.display());
+    std::fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+    let mut pack = Command::new("npm");
+    pack.args(["pack", AXE, "--silent"]).current_dir(&folder);
+    run_command(&mut pack).map_err(|why| format!("{why}; {by_hand}"))?;
+    let mut unpack = Command::new("tar");
+    unpack.args(["-xzf", &format!("{}.tgz", AXE.replace('@', "-")), "--strip-components=1"]);
+    unpack.args(["package/axe.min.js", "package/LICENSE"]).current_dir(&folder);
+    run_command(&mut unpack).map_err(|why| format!("{why}; {by_hand}"))
 }
 
 /// Makes sure that `chromium` and `chromedriver` can be run.

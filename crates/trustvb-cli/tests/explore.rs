@@ -34,7 +34,17 @@ fn answers_are_those_of_the_command_in_any_order_of_levels() {
     for functional in ["pi[1]", "mu[1,waiting] - mu[2,waiting]", "mu[2,]", "-mu[1,1]"] {
         // What is kept from one level must not change the next.
         for level in ["0.95", "0.5", "0.9", "0.95"] {
-            let asked = ["interval", "--level", level, "--format", "json", "--", "faithful.tvb"];
+            let asked = [
+                "interval",
+                "--level",
+                level,
+                "--method",
+                "balanced,vb,tvb",
+                "--format",
+                "json",
+                "--",
+                "faithful.tvb",
+            ];
             let expected = scratch.ok(&[&asked[..], &[functional]].concat()).json();
             let level: f64 = level.parse().unwrap();
             let question = json!({
@@ -59,6 +69,50 @@ fn answers_are_those_of_the_command_in_any_order_of_levels() {
 }
 
 #[test]
+fn the_overview_is_of_the_interval_to_use_and_of_vb_s_own() {
+    let scratch = with_table();
+    let server = Server::start(&scratch, &["faithful.tvb"]);
+    let list = ["pi[1]", "mu[1,]", "mu[1,1]", "nonsense[", "log(pi[2])"];
+    let question =
+        json!({ "table": 0, "functionals": list, "level": 0.9, "methods": ["vb", "balanced"] });
+    let (status, body) = server.ask("/api/overview", &question);
+    assert_eq!(status, 200, "{body}");
+    let found: Value = serde_json::from_str(&body).expect("JSON");
+    // What an earlier one shows already is not repeated, and what cannot be read is told beside the others.
+    let rows = found["rows"].as_array().expect("rows");
+    let labels: Vec<&str> = rows.iter().map(|row| row["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["pi[1]", "mu[1,eruptions]", "mu[1,waiting]", "log(pi[2])"]);
+    assert_eq!(rows[1]["functional"], "mu[1,]");
+    assert_eq!(rows[2]["plain"], "mean of waiting in component 1");
+    assert_eq!(found["problems"][0]["functional"], "nonsense[");
+    let asked = ["interval", "faithful.tvb", "pi[1]", "mu[1,]", "log(pi[2])", "--level", "0.9"];
+    let asked = [&asked[..], &["--method", "balanced,vb", "--format", "json"]].concat();
+    let expected = scratch.ok(&asked).json();
+    let expected = expected["intervals"].as_array().unwrap();
+    for row in rows {
+        let of = |method: &str| {
+            let same = |a: &&Value| a["label"] == row["label"] && a["method"] == method;
+            expected.iter().find(same).unwrap_or_else(|| panic!("{row}"))
+        };
+        let (used, own) = (of("balanced"), of("vb"));
+        assert_eq!(row["numbers"], json!([used["estimate"], used["lower"], used["upper"]]));
+        assert_eq!(row["covers"], own["coverage"]);
+        let length = |a: &Value| a["upper"].as_f64().unwrap() - a["lower"].as_f64().unwrap();
+        assert_eq!(row["longer"], format!("×{:.2}", length(used) / length(own)));
+    }
+    assert!(found["command"].as_str().unwrap().ends_with("--level 0.9 --method balanced,vb"));
+    for (field, value) in
+        [("level", json!(95)), ("table", json!(3)), ("functionals", json!(vec!["pi[1]"; 101]))]
+    {
+        let mut wrong = question.clone();
+        wrong[field] = value;
+        assert!((400..500).contains(&server.ask("/api/overview", &wrong).0), "{field}");
+    }
+    let none = json!({ "table": 0, "functionals": [], "level": 0.9 });
+    assert_eq!(server.ask("/api/overview", &none).0, 200);
+}
+
+#[test]
 fn exports_are_what_the_command_writes() {
     let scratch = with_table();
     let server = Server::start(&scratch, &["faithful.tvb"]);
@@ -68,8 +122,18 @@ fn exports_are_what_the_command_writes() {
             "table": 0, "functionals": list, "level": 0.8, "methods": METHODS, "format": format,
         });
         let (status, body) = server.ask("/api/export", &question);
-        let command =
-            ["interval", "faithful.tvb", "pi[1]", "mu[1,]", "--level", "0.8", "--format", format];
+        let command = [
+            "interval",
+            "faithful.tvb",
+            "pi[1]",
+            "mu[1,]",
+            "--level",
+            "0.8",
+            "--method",
+            "balanced,vb,tvb",
+            "--format",
+            format,
+        ];
         assert_eq!((status, body), (200, scratch.ok(&command).stdout), "{format}");
     }
     let question = json!({

@@ -69,6 +69,75 @@ fn the_default_run_makes_a_small_complete_file() {
     );
 }
 
+/// Text without tags.
+fn visible(html: &str) -> String {
+    let mut text = String::new();
+    let mut inside = false;
+    for c in html.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            c if !inside => text.push(c),
+            _ => {}
+        }
+    }
+    plain(&text)
+}
+
+#[test]
+fn the_answer_is_said_first_and_each_thing_once() {
+    let scratch = Scratch::new();
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data/overlap.csv");
+    scratch.write("overlap.csv", std::fs::read(data).unwrap());
+    let build = ["table", "build", "overlap.csv", "--grid", "20", "-B", "60", "-o", "overlap.tvb"];
+    scratch.ok(&build);
+    scratch.ok(&["report", "overlap.tvb", "-o", "report.html", "-q"]);
+    let html = scratch.read("report.html");
+    let answers =
+        ["interval", "overlap.tvb", "pi[1]", "pi[2]", "mu[1,1]", "mu[1,2]", "mu[2,1]", "mu[2,2]"];
+    let json = scratch.ok(&[&answers[..], &["--method", "vb", "--format", "json"]].concat()).json();
+    // The verdict has the range of VB's coverages, each row its own.
+    let covers: Vec<f64> = json["intervals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|a| (100.0 * a["coverage"].as_f64().unwrap()).round())
+        .collect();
+    let (low, high) = (
+        covers.iter().copied().fold(f64::INFINITY, f64::min),
+        covers.iter().copied().fold(0.0, f64::max),
+    );
+    let verdict = element(&html, "answer-title");
+    assert_eq!(
+        verdict,
+        format!("VB's 95% intervals cover only about {low}–{high}% here. Use the calibrated ones.")
+    );
+    for share in covers {
+        assert!(html.contains(&format!("VB claims 95%, covers {share}%")), "{share}");
+    }
+    // The answer's table comes before everything else, and a warning is said once.
+    let table = html.find("id=\"answer-table\"").expect("the answer's table");
+    assert!(html.find("id=\"answer-title\"").unwrap() < table);
+    assert!(table < html.find("id=\"intervals-table\"").unwrap());
+    let text = visible(&html);
+    assert_eq!(text.matches("nly 60 bootstraps: the estimated coverage is uncertain").count(), 1);
+    // Quantities are folded, and the second weight, which is one minus the first, has no section of its own.
+    assert_eq!(html.matches("<article").count(), 5);
+    assert!(!html.contains("<details open") && html.matches("<details").count() >= 6);
+    // Figures round as the tables do.
+    let start = html.find("id=\"intervals-table\"").unwrap();
+    let cells = &html[start..];
+    let cells = &cells[cells.find("<tbody>").unwrap()..];
+    let numbers: Vec<String> = cells
+        .split("<td class=\"number\">")
+        .skip(1)
+        .take(3)
+        .map(|cell| cell[..cell.find('<').unwrap()].to_owned())
+        .collect();
+    let drawn = format!("{} [{}, {}]", numbers[0], numbers[1], numbers[2]);
+    assert!(html.contains(&drawn), "{drawn}");
+}
+
 #[test]
 fn a_report_tells_how_its_table_was_made() {
     let scratch = Scratch::new();
@@ -149,7 +218,7 @@ fn what_a_table_lacks_is_said() {
     scratch.ok(&["report", "iris.tvb", "mu[1,]", "--level", "0.5,0.9", "-o", "iris.html", "-q"]);
     let html = scratch.read("iris.html");
     assert!(html.contains("Scatter matrix of "));
-    assert!(html.contains("Calibrated 50% and 90% intervals"));
+    assert!(html.contains("<title>iris: calibrated 50% and 90% intervals</title>"));
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn coverage_panel(functional: &str, stretch: f64, levels: &[f64]) -> CoveragePan
         levels: levels.to_vec(),
         curves,
         omega_min: Some(0.001),
+        vb: Some(0.69),
     }
 }
 
@@ -196,12 +197,17 @@ fn clusters() -> ClustersFigure {
         caption: "Ellipses hold 50% and 95% of a component; pale points are of doubtful \
                   membership."
             .into(),
-        panel: faithful_like(272),
+        panels: vec![faithful_like(272)],
+        columns: 0,
     }
 }
 
 fn clusters_many() -> ClustersFigure {
-    ClustersFigure { title: "Many points".into(), panel: faithful_like(20_000), ..clusters() }
+    ClustersFigure {
+        title: "Many points".into(),
+        panels: vec![faithful_like(20_000)],
+        ..clusters()
+    }
 }
 
 fn calibration() -> CalibrationFigure {
@@ -279,10 +285,11 @@ fn bound() -> BoundFigure {
     BoundFigure {
         title: "The bound rises".into(),
         caption: "One line per start.".into(),
-        panel: BoundPanel {
+        panels: vec![BoundPanel {
             title: String::new(),
             traces: vec![trace(-1241.4, 0.5, 20), trace(-1263.0, 0.3, 31), trace(-1241.4, 0.4, 24)],
-        },
+        }],
+        columns: 0,
     }
 }
 
@@ -298,7 +305,7 @@ fn omega() -> OmegaFigure {
     OmegaFigure {
         title: "How far each quantity is bent".into(),
         caption: "At ω = 1 VB's own interval is kept.".into(),
-        panel: OmegaPanel {
+        panels: vec![OmegaPanel {
             title: String::new(),
             quantities: vec![
                 quantity("pi[1]", [0.317, 0.266, 0.304]),
@@ -307,7 +314,8 @@ fn omega() -> OmegaFigure {
                 quantity("a long name that has to be cut off somewhere", [0.001, f64::NAN, 1.0]),
             ],
             omega_min: Some(0.001),
-        },
+        }],
+        columns: 0,
     }
 }
 
@@ -332,6 +340,7 @@ fn forest_panel(title: &str, unit: &str, rows: &[(&str, f64, f64)]) -> ForestPan
                 estimate: centre,
                 lower: centre - 1.96 * sd * factor,
                 upper: centre + 1.96 * sd * factor,
+                coverage: (method == "vb").then_some(0.69),
             };
             let intervals = vec![
                 interval("vb", 1.0),
@@ -368,6 +377,7 @@ fn forest() -> ForestFigure {
             ),
             effects,
         ],
+        columns: 0,
     }
 }
 

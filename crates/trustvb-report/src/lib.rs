@@ -17,7 +17,8 @@
 //!     functional: "pi[1]".into(),
 //!     levels: vec![0.95],
 //!     curves: vec![curve],
-//!     omega_min: None,
+//!     vb: Some(0.63),
+//!     ..Default::default()
 //! };
 //! let svg = CoverageFigure { panels: vec![panel], ..Default::default() }.render();
 //! assert!(svg.contains("pi[1]"));
@@ -33,6 +34,8 @@ pub mod command;
 pub mod explore;
 mod figures;
 pub mod html;
+mod overview;
 pub mod picture;
+mod plain;
 
 pub use figures::*;

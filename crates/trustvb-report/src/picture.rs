@@ -6,7 +6,7 @@ use crate::figures::{
     CoveragePanel, DensityCurve, DensityPanel, ForestInterval, ForestPanel, ForestQuantity,
     MatrixComponent, OmegaPanel, OmegaQuantity, ScatterMatrixFigure,
 };
-use trustvb::calibrate::{Answer, Law};
+use trustvb::calibrate::{Answer, Calibrator, Law, Method};
 use trustvb::data::Dataset;
 use trustvb::fit::fit;
 use trustvb::functional::{Part, Range};
@@ -16,6 +16,12 @@ use trustvb::table::TvbTable;
 
 /// Points of a density.
 const POINTS: usize = 201;
+
+/// Points of the curve of VB's own coverage, about so many.
+const CURVE_POINTS: usize = 24;
+
+/// Width of the filter over densities of draws, in points.
+const SMOOTH: f64 = 6.0;
 
 /// The probability inside the ellipses of clusters.
 const ELLIPSE: f64 = 0.95;
@@ -76,6 +82,7 @@ pub fn density_panel(
                 (x, y)
             }
         };
+        let y = if law.is_exact() { y } else { smooth(&y) };
         curves.push(DensityCurve {
             method: a.method.name().to_owned(),
             x,
@@ -89,6 +96,19 @@ pub fn density_panel(
     DensityPanel { functional: quantity.part.label().to_owned(), curves, truth: None, x_label }
 }
 
+/// A density at even points without the ripples that its draws left.
+fn smooth(y: &[f64]) -> Vec<f64> {
+    let reach = (3.0 * SMOOTH) as usize;
+    let weight = |d: usize| (-0.5 * (d as f64 / SMOOTH).powi(2)).exp();
+    (0..y.len())
+        .map(|i| {
+            let near = i.saturating_sub(reach)..(i + reach + 1).min(y.len());
+            let total: f64 = near.clone().map(|j| weight(i.abs_diff(j))).sum();
+            near.map(|j| weight(i.abs_diff(j)) * y[j]).sum::<f64>() / total
+        })
+        .collect()
+}
+
 /// What stands at an axis of a quantity's values.
 fn axis_label(table: &TvbTable, part: &Part) -> String {
     match (part.unit(table.layout()), part.range()) {
@@ -98,8 +118,15 @@ fn axis_label(table: &TvbTable, part: &Part) -> String {
     }
 }
 
-/// The coverage curves of a quantity at a level.
+/// The coverage curves of a quantity at a level, and what VB's own interval covers.
+///
+/// `tvb` looks at half samples, whose curve does not begin where VB's coverage is; so the curve over bootstraps of all
+/// units is drawn too, where the law is exact and it costs little.
 pub fn coverage_panel(table: &TvbTable, quantity: &Quantity<'_>, level: f64) -> CoveragePanel {
+    let vb = quantity.at(level).find(|a| a.method == Method::Vb);
+    let own = vb
+        .filter(|_| quantity.part.exact().is_some())
+        .and_then(|_| own_curve(table, quantity, level));
     let curves = quantity
         .at(level)
         .filter(|a| !a.curve.is_empty())
@@ -113,13 +140,30 @@ pub fn coverage_panel(table: &TvbTable, quantity: &Quantity<'_>, level: f64) -> 
                 chosen: Some(a.omega).filter(|w| w.is_finite()),
             }
         })
+        .chain(own)
         .collect();
     CoveragePanel {
         functional: quantity.part.label().to_owned(),
         levels: vec![level],
         curves,
         omega_min: Some(table.manifest().omega_min),
+        vb: vb.and_then(|vb| vb.coverage),
     }
+}
+
+/// Coverage of VB's fits at each ω over bootstraps of all units; nothing where the table has none below ω = 1.
+fn own_curve(table: &TvbTable, quantity: &Quantity<'_>, level: f64) -> Option<CoverageCurve> {
+    let calibrator = Calibrator::new(table, 1).ok()?;
+    let step = (table.omegas().len() / CURVE_POINTS).max(1);
+    let points = calibrator.curve(quantity.part, Method::Vb, level, step).ok()?;
+    let points: Vec<_> = points.into_iter().filter(|p| p.coverage.is_finite()).collect();
+    (points.len() > 1).then(|| CoverageCurve {
+        method: Method::Vb.name().to_owned(),
+        omega: points.iter().map(|p| p.omega).collect(),
+        coverage: points.iter().map(|p| p.coverage).collect(),
+        se: points.iter().map(|p| p.se).collect(),
+        chosen: Some(1.0),
+    })
 }
 
 /// The intervals at a level, quantities in the same unit on one axis.
@@ -144,6 +188,7 @@ pub fn forest_panels(
                     estimate: a.estimate,
                     lower: a.lower,
                     upper: a.upper,
+                    coverage: a.coverage,
                 })
                 .collect(),
             truth: None,

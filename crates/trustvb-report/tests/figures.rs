@@ -30,6 +30,7 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             })
             .collect(),
         omega_min: Some(take()),
+        vb: Some(take()),
     };
     let coverage = vec![coverage_panel(), coverage_panel()];
     let mut density_panel = || DensityPanel {
@@ -64,11 +65,12 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             })
             .collect(),
     };
-    let interval = |values: [f64; 3]| ForestInterval {
+    let interval = |values: [f64; 4]| ForestInterval {
         method: text(),
         estimate: values[0],
         lower: values[1],
         upper: values[2],
+        coverage: Some(values[3]),
     };
     let forest = ForestPanel {
         title: text(),
@@ -76,7 +78,7 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
         quantities: (0..n)
             .map(|_| ForestQuantity {
                 name: text(),
-                intervals: vec![interval([take(), take(), take()]); 2],
+                intervals: vec![interval([take(), take(), take(), take()]); 2],
                 truth: Some(take()),
             })
             .collect(),
@@ -161,12 +163,15 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
         ("calibration", calibration.render()),
         ("coverage", CoverageFigure { title, caption, panels: coverage, columns: 0 }.render()),
         ("density", DensityFigure { panels: density, ..Default::default() }.render()),
-        ("clusters", ClustersFigure { panel: clusters, ..Default::default() }.render()),
+        ("clusters", ClustersFigure { panels: vec![clusters], ..Default::default() }.render()),
         ("forest", ForestFigure { panels: vec![forest], ..Default::default() }.render()),
         ("dots", DotsFigure { panels: vec![dots], ..Default::default() }.render()),
         ("boxes", BoxFigure { panels: boxes, ..Default::default() }.render()),
-        ("bound", BoundFigure { title: text(), panel: bound, ..Default::default() }.render()),
-        ("omega", OmegaFigure { panel: omega, ..Default::default() }.render()),
+        (
+            "bound",
+            BoundFigure { title: text(), panels: vec![bound], ..Default::default() }.render(),
+        ),
+        ("omega", OmegaFigure { panels: vec![omega], ..Default::default() }.render()),
         ("matrix", matrix.render()),
         ("matrix inline", matrix.render_inline("m1")),
     ]
@@ -330,4 +335,121 @@ proptest! {
             }
         }
     }
+}
+
+/// All texts of a figure.
+fn texts(svg: &str) -> Vec<String> {
+    let document = Document::parse(svg).expect("a document");
+    let text =
+        |node: roxmltree::Node<'_, '_>| node.has_tag_name(("http://www.w3.org/2000/svg", "text"));
+    document
+        .descendants()
+        .filter(|n| text(*n))
+        .filter_map(|n| n.text().map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn a_forest_tells_coverage_and_clips_what_runs_away() {
+    let interval = |method: &str, lower: f64, upper: f64, coverage| ForestInterval {
+        method: method.into(),
+        estimate: 0.66,
+        lower,
+        upper,
+        coverage,
+    };
+    let quantity = |name: &str| ForestQuantity {
+        name: name.into(),
+        intervals: vec![
+            interval("balanced", 0.589, 0.703, None),
+            interval("vb", 0.631, 0.689, Some(0.687)),
+            interval("tvb", 0.592, 0.702, None),
+        ],
+        truth: None,
+    };
+    let mut panel =
+        ForestPanel { quantities: vec![quantity("pi[1]"), quantity("x")], ..Default::default() };
+    let svg = ForestFigure { panels: vec![panel.clone()], ..Default::default() }.render();
+    assert!(texts(&svg).contains(&"covers 69%".to_owned()), "{:?}", texts(&svg));
+    assert!(!svg.contains("beyond the axis"));
+    panel.quantities[1].intervals[2] = interval("tvb", -4e5, 9.0, None);
+    let svg = ForestFigure { panels: vec![panel], ..Default::default() }.render();
+    assert!(svg.contains("An arrow goes on beyond the axis: tvb of x."));
+    // The axis is still that of the others.
+    assert!(texts(&svg).contains(&"0.66".to_owned()), "{:?}", texts(&svg));
+}
+
+#[test]
+fn panels_of_a_study_share_their_axis() {
+    let panel = |value: f64| DotsPanel {
+        groups: vec![DotsGroup {
+            name: "300".into(),
+            dots: vec![Dot {
+                series: "vb".into(),
+                value,
+                lower: value - 0.01,
+                upper: value + 0.01,
+            }],
+        }],
+        nominal: Some(0.95),
+        ..Default::default()
+    };
+    let height = |svg: &str, place: usize| {
+        let document = Document::parse(svg).unwrap();
+        let dashed =
+            document.descendants().filter(|n| n.attribute("stroke-dasharray") == Some("5 3"));
+        dashed.map(|n| n.attribute("y1").unwrap().to_owned()).nth(place).unwrap()
+    };
+    let both = DotsFigure { panels: vec![panel(0.5), panel(0.94)], ..Default::default() }.render();
+    assert_eq!(height(&both, 0), height(&both, 1), "0.95 is at one height");
+    let boxes = |scale: f64| BoxPanel {
+        groups: vec![BoxGroup {
+            name: "300".into(),
+            boxes: vec![BoxSummary {
+                series: "vb".into(),
+                min: scale,
+                q1: 2.0 * scale,
+                median: 3.0 * scale,
+                q3: 4.0 * scale,
+                max: 5.0 * scale,
+            }],
+        }],
+        reference: Some(2.0),
+        ..Default::default()
+    };
+    let alike = BoxFigure { panels: vec![boxes(1.0), boxes(2.0)], ..Default::default() }.render();
+    assert_eq!(height(&alike, 0), height(&alike, 1));
+    let unlike =
+        BoxFigure { panels: vec![boxes(1.0), boxes(100.0)], ..Default::default() }.render();
+    assert_ne!(
+        height(&unlike, 0),
+        height(&unlike, 1),
+        "lengths in other units have their own axis"
+    );
+}
+
+#[test]
+fn a_curve_says_what_vb_covers_and_which_way_is_longer() {
+    let curve = CoverageCurve {
+        method: "tvb".into(),
+        omega: vec![1.0, 0.5, 0.25, 0.1, 0.001],
+        coverage: vec![0.6, 0.8, 0.95, 1.0, 1.0],
+        se: vec![0.02; 5],
+        chosen: Some(0.25),
+    };
+    let panel = CoveragePanel {
+        levels: vec![0.95],
+        curves: vec![curve],
+        vb: Some(0.687),
+        ..Default::default()
+    };
+    let svg = CoverageFigure { panels: vec![panel], ..Default::default() }.render();
+    let found = texts(&svg);
+    for text in ["VB: 69%", "← longer", "VB →", "95%", "tvb ω = 0.250"] {
+        assert!(found.contains(&text.to_owned()), "no {text} in {found:?}");
+    }
+    // Names of the legend and of the line.
+    assert_eq!(found.iter().filter(|text| *text == "tvb").count(), 2);
+    // What is flat beyond what was chosen takes no room.
+    assert!(!found.contains(&"0.001".to_owned()), "{found:?}");
 }

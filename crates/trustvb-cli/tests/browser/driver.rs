@@ -98,6 +98,11 @@ impl Browser {
         self.call("POST", "/url", &json!({ "url": url }));
     }
 
+    /// Goes back one step, as the browser's own button does.
+    pub(crate) fn back(&self) {
+        self.call("POST", "/back", &json!({}));
+    }
+
     pub(crate) fn url(&self) -> String {
         self.call("GET", "/url", &Value::Null).as_str().expect("an address").to_owned()
     }

@@ -364,6 +364,7 @@ fn requests(table: TvbTable) -> Target {
             r#"{"table":0,"functional":"mu[1,a]-mu[2,a]","level":0.9,"methods":["vb","tvb"]}"#,
         ),
         post("/api/list", r#"{"table":0,"functionals":["pi[1]"],"level":0.9,"methods":["vb"]}"#),
+        post("/api/overview", r#"{"table":0,"functionals":["pi[1]","mu[1,]"],"level":0.9}"#),
         post(
             "/api/export",
             r#"{"table":0,"functionals":["pi[1]"],"level":0.9,"methods":["vb"],"format":"csv"}"#,

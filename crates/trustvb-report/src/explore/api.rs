@@ -2,14 +2,15 @@
 
 use super::guard::{Guard, guard};
 use super::session::{Known, Refusal, Session};
-use super::{limits, page};
+use super::{limits, overview, page};
 use crate::answers::{
-    answers_csv, answers_json, deserved, headline, in_words, omega_text, quantity_in_words,
-    sentence, usual_methods,
+    answers_csv, answers_json, headline, in_words, omega_text, quantity_in_words, sentence,
+    usual_methods,
 };
 use crate::command::QuestionCommand;
 use crate::figures::{Grid, render_legend, render_png};
 use crate::html::{Report, coverage_text};
+use crate::overview::{about, shown};
 use crate::picture::{Quantity, coverage_panel, density_panel, forest_panels};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
@@ -27,7 +28,7 @@ use trustvb::calibrate::{Answer, CalibrateError, Method};
 use trustvb::functional::{Functional, Vocabulary};
 
 #[derive(Clone)]
-struct App {
+pub(super) struct App {
     session: Arc<Session>,
     turns: Arc<Semaphore>,
 }
@@ -39,10 +40,15 @@ pub(super) fn routes(session: Arc<Session>, checks: Arc<Guard>) -> Router {
         .route("/", get(page::index))
         .route("/explore.js", get(page::script))
         .route("/state.js", get(page::state))
+        .route("/words.js", get(page::words))
+        .route("/server.js", get(page::server))
+        .route("/card.js", get(page::card))
+        .route("/combobox.js", get(page::combobox))
         .route("/explore.css", get(page::style))
         .route("/icon.svg", get(page::icon))
         .route("/api/tables", get(tables))
         .route("/api/check", post(check))
+        .route("/api/overview", post(overview::overview))
         .route("/api/ask", post(ask))
         .route("/api/list", post(list))
         .route("/api/export", post(export))
@@ -83,14 +89,19 @@ enum Form {
 }
 
 /// Why there is no answer, as the page gets it.
-struct Problem {
+pub(super) struct Problem {
     status: StatusCode,
     body: Value,
 }
 
 impl Problem {
-    fn new(status: StatusCode, message: impl Into<String>) -> Problem {
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Problem {
         Problem { status, body: json!({ "message": message.into() }) }
+    }
+
+    /// What is wrong, for an answer that has more to say.
+    pub(super) fn into_body(self) -> Value {
+        self.body
     }
 }
 
@@ -135,18 +146,24 @@ impl From<Refusal> for Problem {
     }
 }
 
-fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Problem> {
+pub(super) fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Problem> {
     serde_json::from_slice(body).map_err(|why| {
         Problem::new(StatusCode::BAD_REQUEST, format!("the question cannot be read: {why}"))
     })
 }
 
+/// Refuses a level outside (0, 1).
+pub(super) fn check_level(level: f64) -> Result<(), Problem> {
+    if level > 0.0 && level < 1.0 {
+        return Ok(());
+    }
+    let why = CalibrateError::Level(level).to_string();
+    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why))
+}
+
 /// Checks level and methods, and brings the methods into the order in which results are shown.
 fn check_question(level: f64, methods: &mut Vec<Method>) -> Result<(), Problem> {
-    if !(level > 0.0 && level < 1.0) {
-        let why = CalibrateError::Level(level).to_string();
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
-    }
+    check_level(level)?;
     Method::in_order(methods);
     if methods.is_empty() {
         let why = "choose at least one method";
@@ -166,7 +183,7 @@ impl Drop for StopOnDrop {
 
 impl App {
     /// Runs an evaluation beside the server, in its turn, and for a limited time.
-    async fn evaluate<T: Send + 'static>(
+    pub(super) async fn evaluate<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Session, &AtomicBool) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
@@ -230,7 +247,8 @@ async fn tables(State(app): State<App>) -> Json<Value> {
                     })
                 })
                 .collect();
-            let defaults: Vec<String> = Functional::defaults(table.layout())
+            let every = Functional::defaults(table.layout());
+            let defaults: Vec<String> = every
                 .iter()
                 .take(limits::PARTS)
                 .flat_map(|h| {
@@ -248,6 +266,8 @@ async fn tables(State(app): State<App>) -> Json<Value> {
                 "seed": manifest.seed,
                 "methods": methods,
                 "defaults": defaults,
+                "usual_quantities": every.len(),
+                "about": about(table),
                 "vocabulary": Vocabulary::new(table.layout()),
             })
         })
@@ -349,7 +369,6 @@ fn part_json(
 
 /// A row as it is shown; the numbers behind it are in the answer.
 fn row_json(a: &Answer) -> Value {
-    let width = a.upper - a.lower;
     let flags: Vec<Value> = a
         .flags
         .iter()
@@ -363,16 +382,17 @@ fn row_json(a: &Answer) -> Value {
         .collect();
     json!({
         "method": a.method.name(),
-        "estimate": deserved(a.estimate, width),
-        "lower": deserved(a.lower, width),
-        "upper": deserved(a.upper, width),
+        "estimate": shown(a.estimate, a),
+        "lower": shown(a.lower, a),
+        "upper": shown(a.upper, a),
         "omega": omega_text(a),
         "coverage": coverage_text(a),
         "flags": flags,
     })
 }
 
-fn command(
+/// The command that asks the same in a shell.
+pub(super) fn command(
     session: &Session,
     at: usize,
     verb: &str,

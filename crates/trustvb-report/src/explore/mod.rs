@@ -9,6 +9,7 @@ mod api;
 mod guard;
 mod limits;
 mod listen;
+mod overview;
 mod page;
 mod session;
 

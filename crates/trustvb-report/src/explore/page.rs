@@ -7,6 +7,10 @@ use axum::response::IntoResponse;
 const PAGE: &str = include_str!("page/index.html");
 const SCRIPT: &str = include_str!("page/explore.js");
 const STATE: &str = include_str!("page/state.js");
+const WORDS: &str = include_str!("page/words.js");
+const SERVER: &str = include_str!("page/server.js");
+const CARD: &str = include_str!("page/card.js");
+const COMBOBOX: &str = include_str!("page/combobox.js");
 const STYLE: &str = include_str!("page/explore.css");
 const ICON: &str = include_str!("page/icon.svg");
 
@@ -18,12 +22,32 @@ pub(super) async fn index() -> impl IntoResponse {
     file("text/html; charset=utf-8", PAGE)
 }
 
+fn module(text: &'static str) -> impl IntoResponse {
+    file("text/javascript; charset=utf-8", text)
+}
+
 pub(super) async fn script() -> impl IntoResponse {
-    file("text/javascript; charset=utf-8", SCRIPT)
+    module(SCRIPT)
 }
 
 pub(super) async fn state() -> impl IntoResponse {
-    file("text/javascript; charset=utf-8", STATE)
+    module(STATE)
+}
+
+pub(super) async fn words() -> impl IntoResponse {
+    module(WORDS)
+}
+
+pub(super) async fn server() -> impl IntoResponse {
+    module(SERVER)
+}
+
+pub(super) async fn card() -> impl IntoResponse {
+    module(CARD)
+}
+
+pub(super) async fn combobox() -> impl IntoResponse {
+    module(COMBOBOX)
 }
 
 pub(super) async fn style() -> impl IntoResponse {

@@ -4,7 +4,7 @@ use super::limits;
 use crate::picture::Quantity;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use trustvb::calibrate::{Answer, CalibrateError, Calibrator, Memory, Method};
+use trustvb::calibrate::{CalibrateError, Calibrator, Memory, Method};
 use trustvb::functional::{Functional, FunctionalError};
 use trustvb::model::ModelError;
 use trustvb::table::TvbTable;
@@ -114,26 +114,8 @@ impl Session {
         }
     }
 
-    /// Answers for every part of a functional at one level.
-    pub(super) fn ask(
-        &self,
-        at: usize,
-        known: &Arc<Known>,
-        methods: &[Method],
-        level: f64,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Vec<Answer>>, Refusal> {
-        let open = self.table(at)?;
-        let calibrator = Calibrator::new(&open.table, self.draws)?;
-        let parts = known.functional.parts().iter().zip(&known.memory);
-        let answers = parts
-            .map(|(part, memory)| calibrator.answer_with(part, methods, &[level], memory, cancel))
-            .collect::<Result<Vec<_>, _>>();
-        self.remember(at, known);
-        Ok(answers?)
-    }
-
-    /// Answers for a list of functionals, as quantities.
+    /// Answers for a list of functionals, as quantities. One calibrator serves all of them: what holds for the whole
+    /// table is found out once.
     pub(super) fn ask_all<'a>(
         &self,
         at: usize,
@@ -142,11 +124,20 @@ impl Session {
         level: f64,
         cancel: &AtomicBool,
     ) -> Result<Vec<Quantity<'a>>, Refusal> {
+        let open = self.table(at)?;
+        let calibrator = Calibrator::new(&open.table, self.draws)?;
         let mut quantities = Vec::new();
         for known in list {
-            let answers = self.ask(at, known, methods, level, cancel)?;
-            let parts = known.functional.parts().iter().zip(answers);
-            quantities.extend(parts.map(|(part, answers)| Quantity { part, answers }));
+            let parts = known.functional.parts().iter().zip(&known.memory);
+            let answers = parts
+                .map(|(part, memory)| {
+                    let answers =
+                        calibrator.answer_with(part, methods, &[level], memory, cancel)?;
+                    Ok(Quantity { part, answers })
+                })
+                .collect::<Result<Vec<_>, CalibrateError>>();
+            self.remember(at, known);
+            quantities.extend(answers?);
         }
         Ok(quantities)
     }

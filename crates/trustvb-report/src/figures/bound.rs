@@ -1,6 +1,6 @@
 //! The bound sweep by sweep: one line per start, the best one in front.
 
-use super::grid::Grid;
+use super::figure::{Figure, FigurePanel};
 use super::panel::{
     Margins, Panel, Rect, clipped, edged_marker, nothing_to_show, overhang, panel_title, runs,
     ticks_across, ticks_up, title_room, x_axis, x_axis_room, y_axis, y_axis_room,
@@ -23,22 +23,9 @@ pub struct BoundPanel {
 }
 
 /// The bound as a figure of its own.
-#[derive(Clone, Debug, Default)]
-pub struct BoundFigure {
-    /// The figure's title; may be empty.
-    pub title: String,
-    /// Text under the figure; may be empty.
-    pub caption: String,
-    /// What to draw.
-    pub panel: BoundPanel,
-}
+pub type BoundFigure = Figure<BoundPanel>;
 
-impl BoundFigure {
-    /// The figure as an SVG document.
-    pub fn render(&self) -> String {
-        Grid::new(&self.title).caption(&self.caption).place(0, 0, &self.panel).render()
-    }
-}
+impl FigurePanel for BoundPanel {}
 
 impl BoundPanel {
     /// The trace that ends highest, the first of equals.

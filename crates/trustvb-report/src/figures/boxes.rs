@@ -1,8 +1,7 @@
 //! Boxplots from five-number summaries, as for the lengths of intervals and the chosen ω in a study.
 
 use super::category::{CategoryAxis, distinct};
-use super::coverage::columns_for;
-use super::grid::Grid;
+use super::figure::{Figure, FigurePanel, Scaled, on_one_scale};
 use super::panel::{
     LegendMark, Margins, Panel, Rect, nothing_to_show, panel_title, ticks_up, title_room, y_axis,
     y_axis_room,
@@ -11,6 +10,9 @@ use super::scale::Scale;
 use super::svg::Element;
 use super::text;
 use super::theme::{Paint, StyleBook};
+
+/// Panels share a scale unless one reaches this many times as far as another.
+const MOST_UNLIKE: f64 = 4.0;
 
 /// A distribution in five numbers.
 #[derive(Clone, Debug, Default)]
@@ -55,24 +57,18 @@ pub struct BoxPanel {
     pub reference: Option<f64>,
 }
 
-/// Panels of boxplots.
-#[derive(Clone, Debug, Default)]
-pub struct BoxFigure {
-    /// The figure's title; may be empty.
-    pub title: String,
-    /// Text under the figure; may be empty.
-    pub caption: String,
-    /// The panels.
-    pub panels: Vec<BoxPanel>,
-    /// Panels in a row; 0 chooses a number.
-    pub columns: usize,
-}
+/// Panels of boxplots, on one scale where they are of about the same size.
+pub type BoxFigure = Figure<BoxPanel>;
 
-impl BoxFigure {
-    /// The figure as an SVG document.
-    pub fn render(&self) -> String {
-        let columns = columns_for(self.panels.len(), self.columns);
-        Grid::new(&self.title).caption(&self.caption).flow(&self.panels, columns).render()
+impl FigurePanel for BoxPanel {
+    /// Lengths of a weight and of a mean say nothing about each other; those of one quantity do.
+    fn together(panels: &[Self]) -> Vec<Box<dyn Panel + '_>> {
+        let sizes = || panels.iter().map(|panel| panel.scale().limits().1);
+        let (least, largest) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+        if panels.iter().all(|panel| panel.log) || largest <= MOST_UNLIKE * least {
+            return on_one_scale(panels);
+        }
+        panels.iter().map(|panel| Box::new(panel) as Box<dyn Panel + '_>).collect()
     }
 }
 
@@ -80,13 +76,6 @@ impl BoxPanel {
     fn axis(&self) -> CategoryAxis<'_> {
         let names = self.groups.iter().map(|group| group.name.as_str()).collect();
         CategoryAxis::new(names, self.series().len(), &self.x_label)
-    }
-
-    fn scale(&self) -> Scale {
-        let boxes = self.groups.iter().flat_map(|group| &group.boxes);
-        let values = boxes.flat_map(|b| [b.min, b.q1, b.median, b.q3, b.max]);
-        let values = values.chain(self.reference);
-        if self.log { Scale::log_over(values, 0.05) } else { Scale::linear_over(values, 0.05) }
     }
 }
 
@@ -116,13 +105,7 @@ impl Panel for BoxPanel {
     }
 
     fn margins(&self, width: f64, height: f64) -> Margins {
-        let ticks = ticks_up(&self.scale(), height);
-        Margins {
-            top: title_room(&self.title),
-            right: 12.0,
-            bottom: self.axis().room(width),
-            left: y_axis_room(&ticks, &self.y_label),
-        }
+        self.margins_on(width, height, &self.scale())
     }
 
     fn series(&self) -> Vec<String> {
@@ -134,7 +117,35 @@ impl Panel for BoxPanel {
     }
 
     fn draw(&self, plot: Rect, styles: &StyleBook) -> Element {
-        let y = self.scale().onto(plot.bottom(), plot.y);
+        self.draw_on(plot, styles, &self.scale())
+    }
+
+    fn describe(&self) -> String {
+        let n = self.groups.len();
+        format!("Boxplots of {} for {} in {n} groups.", self.y_label, self.series().join(", "))
+    }
+}
+
+impl Scaled for BoxPanel {
+    fn scale(&self) -> Scale {
+        let boxes = self.groups.iter().flat_map(|group| &group.boxes);
+        let values = boxes.flat_map(|b| [b.min, b.q1, b.median, b.q3, b.max]);
+        let values = values.chain(self.reference);
+        if self.log { Scale::log_over(values, 0.05) } else { Scale::linear_over(values, 0.05) }
+    }
+
+    fn margins_on(&self, width: f64, height: f64, scale: &Scale) -> Margins {
+        let ticks = ticks_up(scale, height);
+        Margins {
+            top: title_room(&self.title),
+            right: 12.0,
+            bottom: self.axis().room(width),
+            left: y_axis_room(&ticks, &self.y_label),
+        }
+    }
+
+    fn draw_on(&self, plot: Rect, styles: &StyleBook, scale: &Scale) -> Element {
+        let y = scale.onto(plot.bottom(), plot.y);
         let (axis, series) = (self.axis(), self.series());
         let half = (axis.step(plot.width) * 0.38).max(1.5);
         let mut group = Element::group();
@@ -160,10 +171,5 @@ impl Panel for BoxPanel {
             group.push(nothing_to_show(plot));
         }
         group
-    }
-
-    fn describe(&self) -> String {
-        let n = self.groups.len();
-        format!("Boxplots of {} for {} in {n} groups.", self.y_label, self.series().join(", "))
     }
 }

@@ -1,6 +1,6 @@
 //! Scatter of two columns coloured by mixture component, with the components' ellipses and centres.
 
-use super::grid::Grid;
+use super::figure::{Figure, FigurePanel};
 use super::panel::{
     LegendMark, Margins, Panel, Rect, clipped, nothing_to_show, overhang, panel_title,
     ticks_across, ticks_up, title_room, x_axis, x_axis_room, y_axis, y_axis_room,
@@ -80,22 +80,9 @@ pub struct ClustersPanel {
 }
 
 /// The clusters as a figure of their own.
-#[derive(Clone, Debug, Default)]
-pub struct ClustersFigure {
-    /// The figure's title; may be empty.
-    pub title: String,
-    /// Text under the figure; may be empty.
-    pub caption: String,
-    /// What to draw.
-    pub panel: ClustersPanel,
-}
+pub type ClustersFigure = Figure<ClustersPanel>;
 
-impl ClustersFigure {
-    /// The figure as an SVG document.
-    pub fn render(&self) -> String {
-        Grid::new(&self.title).caption(&self.caption).place(0, 0, &self.panel).render()
-    }
-}
+impl FigurePanel for ClustersPanel {}
 
 impl ClustersPanel {
     fn scales(&self) -> (Scale, Scale) {

@@ -1,6 +1,6 @@
 //! Coverage against ω: one line per method with its Monte-Carlo band, the nominal level and the chosen ω.
 
-use super::grid::Grid;
+use super::figure::{Figure, FigurePanel};
 use super::legend::flow;
 use super::panel::{
     Margins, Panel, Rect, clipped, edged_marker, nothing_to_show, panel_title, runs, ticks_across,
@@ -12,9 +12,14 @@ use super::text;
 use super::theme::{Paint, StyleBook, TICK_SIZE};
 
 const X_LABEL: &str = "ω";
+const LONGER: &str = "← longer";
+const OWN: &str = "VB →";
 const Y_LABEL: &str = "coverage";
 const CHOSEN_LINE: f64 = TICK_SIZE + 5.0;
 const MARK_ROOM: f64 = 12.0;
+const MOST_NAME: f64 = 90.0;
+/// How far below the smallest ω̂ the axis goes on: what lies beyond is flat.
+const BELOW: f64 = 3.0;
 
 /// The estimated coverage of one method's intervals along ω.
 #[derive(Clone, Debug, Default)]
@@ -67,55 +72,55 @@ pub struct CoveragePanel {
     pub levels: Vec<f64>,
     /// One curve per method; for several levels a method may appear once for each.
     pub curves: Vec<CoverageCurve>,
-    /// The left end of the axis; the smallest ω of the curves if not given.
+    /// The left end of the axis where no ω is chosen; the smallest ω of the curves if not given.
     pub omega_min: Option<f64>,
+    /// What VB's own interval, at ω = 1, is estimated to cover.
+    pub vb: Option<f64>,
 }
 
 /// Coverage curves of several functionals, a panel each.
-#[derive(Clone, Debug, Default)]
-pub struct CoverageFigure {
-    /// The figure's title; may be empty.
-    pub title: String,
-    /// Text under the figure; may be empty.
-    pub caption: String,
-    /// One panel per functional.
-    pub panels: Vec<CoveragePanel>,
-    /// Panels in a row; 0 chooses a number.
-    pub columns: usize,
-}
+pub type CoverageFigure = Figure<CoveragePanel>;
 
-impl CoverageFigure {
-    /// The figure as an SVG document.
-    pub fn render(&self) -> String {
-        let columns = columns_for(self.panels.len(), self.columns);
-        Grid::new(&self.title).caption(&self.caption).flow(&self.panels, columns).render()
-    }
-}
-
-/// The number of columns for a figure: as asked for, or at most three, without a lone last panel.
-pub(crate) fn columns_for(n_panels: usize, asked: usize) -> usize {
-    match (asked, n_panels) {
-        (1.., _) => asked,
-        (_, 0..=3) => n_panels.max(1),
-        (_, 4) => 2,
-        _ => 3,
-    }
-}
+impl FigurePanel for CoveragePanel {}
 
 impl CoveragePanel {
+    /// Coverage always goes from 0 to 1, so that panels can be compared; ω goes a little further than what was chosen.
     fn scales(&self) -> (Scale, Scale) {
         let omegas = self.curves.iter().flat_map(|c| c.omega.iter().copied());
         let (low, high) = extent(omegas.filter(|omega| *omega > 0.0));
-        let low = self.omega_min.filter(|v| v.is_finite() && *v > 0.0 && *v < 1.0).unwrap_or(low);
-        let low = if low.is_finite() { low.min(0.5) } else { 1e-3 };
-        let x = Scale::log(low, high.max(1.0));
+        let least = self.omega_min.filter(|v| v.is_finite() && *v > 0.0 && *v < 1.0).unwrap_or(low);
+        let least = if least.is_finite() { least } else { 1e-3 };
+        let (chosen, _) = extent(self.curves.iter().map(|c| c.chosen.unwrap_or(0.0)));
+        let low = if chosen > 0.0 { (chosen / BELOW).max(least) } else { least };
+        (Scale::log(low.min(1.0 / BELOW), high.max(1.0)), Scale::linear(0.0, 1.02))
+    }
 
-        let levels = self.levels.iter().map(|level| level - 0.15);
-        let values = self.curves.iter().flat_map(|c| c.points().map(|(_, y, se)| y - 2.0 * se));
-        let (lowest, _) = extent(values.chain(levels));
-        let lowest = if lowest.is_finite() { lowest.clamp(0.0, 0.9) } else { 0.0 };
-        let lowest = ((lowest - 0.02) * 10.0).floor().max(0.0) / 10.0;
-        (x, Scale::linear(lowest, 1.0 + 0.02 * (1.0 - lowest)))
+    /// VB's own coverage, if it is one.
+    fn own(&self) -> Option<f64> {
+        self.vb.filter(|coverage| (0.0..=1.0).contains(coverage))
+    }
+
+    /// What stands at the right: where a line ends, and its name.
+    fn names(&self) -> Vec<(f64, String)> {
+        let level = |level: &f64| {
+            (*level, format!("{}%", text::short(level * 100.0, 3).trim_end_matches(".0")))
+        };
+        let name = |curve: &CoverageCurve| {
+            let last = curve.points().filter(|(x, y, _)| *x > 0.0 && y.is_finite());
+            let (_, at, _) = last.max_by(|a, b| a.0.total_cmp(&b.0))?;
+            Some((at, text::both_ends(&curve.method, TICK_SIZE, MOST_NAME)))
+        };
+        let levels = self.levels.iter().filter(|l| (0.0..=1.0).contains(*l)).map(level);
+        // Its name is its coverage.
+        let named = self.curves.iter().filter(|curve| self.own().is_none() || curve.method != "vb");
+        let own =
+            self.own().map(|coverage| (coverage, format!("VB: {}", text::whole_percent(coverage))));
+        levels.chain(named.filter_map(name)).chain(own).collect()
+    }
+
+    fn names_width(&self) -> f64 {
+        let widths = self.names().into_iter().map(|(_, name)| text::width(&name, TICK_SIZE));
+        text::room(widths.fold(0.0, f64::max))
     }
 
     /// Method and chosen ω of each curve as text, for the line under the title.
@@ -124,17 +129,21 @@ impl CoveragePanel {
             return Vec::new();
         }
         let text = |curve: &CoverageCurve| match curve.chosen {
-            Some(omega) if omega.is_finite() => format!("ω = {}", text::short(omega, 2)),
-            _ => "no ω found".to_string(),
+            Some(omega) if omega.is_finite() => {
+                format!("{} ω = {}", curve.method, text::short(omega, 3))
+            }
+            _ => format!("{}: no ω found", curve.method),
         };
-        self.curves.iter().map(|curve| (curve.method.as_str(), text(curve))).collect()
+        // VB chooses nothing.
+        let choosing = self.curves.iter().filter(|curve| curve.method != "vb");
+        choosing.map(|curve| (curve.method.as_str(), text(curve))).collect()
     }
 
     fn chosen_places(&self, width: f64) -> (Vec<(f64, usize)>, usize) {
         let widths: Vec<f64> = self
             .chosen()
             .iter()
-            .map(|(_, label)| MARK_ROOM + text::width(label, TICK_SIZE) + 12.0)
+            .map(|(_, label)| MARK_ROOM + text::room(text::width(label, TICK_SIZE)) + 12.0)
             .collect();
         let places = flow(&widths, width + 12.0);
         let lines = places.last().map_or(0, |(_, line)| line + 1);
@@ -210,7 +219,7 @@ impl Panel for CoveragePanel {
         let (_, y) = self.scales();
         Margins {
             top: title_room(&self.functional) + self.chosen_places(width).1 as f64 * CHOSEN_LINE,
-            right: if self.levels.is_empty() { 10.0 } else { 32.0 },
+            right: self.names_width() + 14.0,
             bottom: x_axis_room(X_LABEL),
             left: y_axis_room(&ticks_up(&y, height), Y_LABEL),
         }
@@ -226,6 +235,12 @@ impl Panel for CoveragePanel {
         let mut group = Element::group();
         y_axis(&mut group, plot, &y, &ticks_up(&y, plot.height), Y_LABEL);
         x_axis(&mut group, plot, &x, &ticks_across(&x, plot.width), X_LABEL);
+        // What the axis means, on the line of its title.
+        let base = plot.bottom() + x_axis_room(X_LABEL) - 4.0;
+        group.push(Element::text(plot.x, base, TICK_SIZE, LONGER).fill(Paint::Muted));
+        if let Some(at) = x.position(1.0) {
+            group.push(Element::text(at, base, TICK_SIZE, OWN).anchor("end").fill(Paint::Muted));
+        }
 
         let (places, lines) = self.chosen_places(plot.width);
         let room = lines as f64 * CHOSEN_LINE;
@@ -238,15 +253,19 @@ impl Panel for CoveragePanel {
             group.push(text.fill(Paint::Muted).tooltip(method));
         }
 
-        let levels: Vec<f64> = self.levels.iter().copied().filter(|l| y.contains(*l)).collect();
-        let heights: Vec<f64> = levels.iter().filter_map(|level| y.position(*level)).collect();
-        let labels = text::spread(&heights, TICK_SIZE + 1.0, plot.y, plot.bottom());
-        for ((level, height), label) in levels.iter().zip(&heights).zip(labels) {
-            let line = Element::line(plot.x, *height, plot.right(), *height);
+        for height in self.levels.iter().filter_map(|level| y.position(*level)) {
+            let line = Element::line(plot.x, height, plot.right(), height);
             group.push(line.stroke(Paint::Text, 1.0).dash("5 3"));
-            let name = format!("{}%", text::short(level * 100.0, 3).trim_end_matches(".0"));
-            let text = Element::text(plot.right() + 5.0, label + TICK_SIZE * 0.36, TICK_SIZE, name);
-            group.push(text.fill(Paint::Text));
+        }
+        let names = self.names();
+        let heights: Vec<f64> =
+            names.iter().map(|(at, _)| y.clamped(*at).unwrap_or(plot.bottom())).collect();
+        let places = text::spread(&heights, TICK_SIZE + 2.0, plot.y, plot.bottom());
+        for ((_, name), place) in names.into_iter().zip(places) {
+            let base = place + TICK_SIZE * 0.36;
+            let label = Element::text(plot.right() + 9.0, base, TICK_SIZE, name.clone());
+            let label = if name.starts_with("VB: ") { label.bold() } else { label };
+            group.push(label.fill(Paint::Text));
         }
 
         let mut inside = clipped(&mut group, plot, 1.0);
@@ -254,8 +273,18 @@ impl Panel for CoveragePanel {
             inside.push(self.draw_curve(curve, &x, &y, styles));
         }
         group.push(inside);
-        for curve in &self.curves {
+        for curve in self.curves.iter().filter(|curve| curve.method != "vb") {
             self.draw_chosen(&mut group, curve, plot, (&x, &y), styles);
+        }
+        if let Some((px, py)) =
+            self.own().and_then(|own| Some((x.position(1.0)?, y.position(own)?)))
+        {
+            let style = styles.get("vb");
+            let tip = format!(
+                "VB's own interval covers {}",
+                text::whole_percent(self.own().unwrap_or(0.0))
+            );
+            group.push(style.marker.draw(px, py, 4.4, style.paint).tooltip(tip));
         }
         if self.curves.iter().all(|curve| curve.points().all(|(_, value, _)| !value.is_finite())) {
             group.push(nothing_to_show(plot));
@@ -264,10 +293,12 @@ impl Panel for CoveragePanel {
     }
 
     fn describe(&self) -> String {
-        let chosen: Vec<String> =
-            self.chosen().iter().map(|(method, label)| format!("{method} {label}")).collect();
+        let chosen: Vec<String> = self.chosen().into_iter().map(|(_, label)| label).collect();
         let methods = self.series().join(", ");
         let mut text = format!("Coverage of {} against ω for {methods}.", self.functional);
+        if let Some(own) = self.own() {
+            text.push_str(&format!(" VB's own interval covers {}.", text::whole_percent(own)));
+        }
         if !chosen.is_empty() {
             text.push_str(&format!(" Chosen: {}.", chosen.join(", ")));
         }
@@ -293,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_coverage_is_a_gap_and_does_not_stretch_the_axis() {
+    fn a_missing_coverage_is_a_gap() {
         let curve = CoverageCurve {
             method: "tvb".into(),
             omega: vec![1.0, 0.8, 0.6, 0.4, 0.2],
@@ -303,8 +334,31 @@ mod tests {
         };
         let panel = CoveragePanel { levels: vec![0.95], curves: vec![curve], ..Default::default() };
         let (x, y) = panel.scales();
-        assert!(y.limits().0 > 0.6, "{:?}", y.limits());
+        assert_eq!(y.limits().0, 0.0);
         let drawn = panel.draw_curve(&panel.curves[0], &x, &y, &StyleBook::default()).write();
         assert_eq!(drawn.matches("fill-opacity").count(), 2, "{drawn}");
+    }
+
+    #[test]
+    fn the_axis_ends_soon_after_what_was_chosen_and_says_what_vb_covers() {
+        let curve = CoverageCurve {
+            method: "tvb".into(),
+            omega: vec![1.0, 0.3, 0.1, 0.01, 0.001],
+            coverage: vec![0.6, 0.9, 0.99, 1.0, 1.0],
+            se: Vec::new(),
+            chosen: Some(0.3),
+        };
+        let mut panel = CoveragePanel {
+            levels: vec![0.95],
+            curves: vec![curve],
+            omega_min: Some(0.001),
+            vb: Some(0.687),
+            ..Default::default()
+        };
+        assert!((panel.scales().0.limits().0 - 0.1).abs() < 1e-12);
+        let names: Vec<String> = panel.names().into_iter().map(|(_, name)| name).collect();
+        assert_eq!(names, ["95%", "tvb", "VB: 69%"]);
+        panel.curves[0].chosen = None;
+        assert_eq!(panel.scales().0.limits().0, 0.001);
     }
 }

@@ -1,17 +1,21 @@
 //! Densities of a functional, one per method, with the methods' intervals as bars under the curves.
 
-use super::coverage::columns_for;
-use super::grid::Grid;
+use crate::answers::deserved;
+
+use super::figure::{Figure, FigurePanel};
 use super::panel::{
     Margins, Panel, Rect, clipped, interval_bar, nothing_to_show, overhang, panel_title, runs,
     ticks_across, title_room, x_axis, x_axis_room, y_label,
 };
-use super::scale::{Scale, extent};
+use super::scale::{Scale, extent, without_runaways};
 use super::svg::Element;
 use super::text;
-use super::theme::{LABEL_SIZE, Paint, StyleBook};
+use super::theme::{LABEL_SIZE, Paint, StyleBook, TICK_SIZE};
 
-const BAR_STEP: f64 = 12.0;
+const BAR_STEP: f64 = 13.0;
+const MOST_NAME: f64 = 90.0;
+/// How far beyond all intervals a density is shown, in lengths of their span.
+const TAILS: f64 = 1.0;
 
 /// The density of a functional under one method, and the method's interval.
 #[derive(Clone, Debug, Default)]
@@ -44,25 +48,9 @@ pub struct DensityPanel {
 }
 
 /// Densities of several functionals, a panel each.
-#[derive(Clone, Debug, Default)]
-pub struct DensityFigure {
-    /// The figure's title; may be empty.
-    pub title: String,
-    /// Text under the figure; may be empty.
-    pub caption: String,
-    /// One panel per functional.
-    pub panels: Vec<DensityPanel>,
-    /// Panels in a row; 0 chooses a number.
-    pub columns: usize,
-}
+pub type DensityFigure = Figure<DensityPanel>;
 
-impl DensityFigure {
-    /// The figure as an SVG document.
-    pub fn render(&self) -> String {
-        let columns = columns_for(self.panels.len(), self.columns);
-        Grid::new(&self.title).caption(&self.caption).flow(&self.panels, columns).render()
-    }
-}
+impl FigurePanel for DensityPanel {}
 
 impl DensityPanel {
     /// The axis spans the intervals and the part of each curve that can be told from zero.
@@ -72,8 +60,20 @@ impl DensityPanel {
             let floor = highest * 0.004;
             curve.x.iter().zip(&curve.y).filter(move |(_, y)| **y >= floor).map(|(x, _)| *x)
         });
-        let limits = self.curves.iter().flat_map(|c| [c.lower, c.upper, c.estimate]);
-        Scale::linear_over(visible.chain(limits).chain(self.truth), 0.02)
+        let limits: Vec<(f64, f64, f64)> =
+            self.curves.iter().map(|c| (c.estimate, c.lower, c.upper)).collect();
+        let (low, high) = without_runaways(&limits);
+        // A law that goes far beyond its interval has tails that nobody needs to see.
+        let reach = (high - low) * TAILS;
+        let visible =
+            visible.filter(|x| !reach.is_finite() || (low - reach..=high + reach).contains(x));
+        Scale::linear_over(visible.chain([low, high]).chain(self.truth), 0.02)
+    }
+
+    /// Room for the names of the bars.
+    fn names_width(&self) -> f64 {
+        let widths = self.curves.iter().map(|curve| text::width(&curve.method, TICK_SIZE));
+        text::room(widths.fold(0.0, f64::max).min(MOST_NAME))
     }
 
     fn bars_height(&self) -> f64 {
@@ -87,9 +87,9 @@ impl DensityPanel {
         if let Some(centre) = x.clamped(curve.estimate) {
             group.push(style.marker.draw(centre, y, 3.2, style.paint));
         }
-        let numbers = text::aligned(&[curve.estimate, curve.lower, curve.upper]);
-        let [estimate, lower, upper] = &numbers[..] else { return group };
-        group.tooltip(format!("{}: {estimate} [{lower}, {upper}]", curve.method))
+        let shown = |value: f64| text::with_minus(&deserved(value, curve.upper - curve.lower));
+        let (lower, upper) = (shown(curve.lower), shown(curve.upper));
+        group.tooltip(format!("{}: {} [{lower}, {upper}]", curve.method, shown(curve.estimate)))
     }
 }
 
@@ -101,7 +101,7 @@ impl Panel for DensityPanel {
     fn margins(&self, width: f64, _height: f64) -> Margins {
         Margins {
             top: title_room(&self.functional),
-            right: overhang(&self.x_scale(), width),
+            right: overhang(&self.x_scale(), width).max(self.names_width() + 10.0),
             bottom: x_axis_room(&self.x_label),
             left: LABEL_SIZE + 10.0,
         }
@@ -159,6 +159,9 @@ impl Panel for DensityPanel {
         for (i, curve) in self.curves.iter().enumerate() {
             let at = base + 3.0 + (i as f64 + 0.5) * step;
             inside.push(self.draw_bar(curve, at, &x, styles));
+            let name = text::both_ends(&curve.method, TICK_SIZE, MOST_NAME);
+            let label = Element::text(plot.right() + 6.0, at + TICK_SIZE * 0.36, TICK_SIZE, name);
+            group.push(label.fill(Paint::Text));
         }
         group.push(inside);
         if self.curves.is_empty() {
@@ -172,10 +175,21 @@ impl Panel for DensityPanel {
             .curves
             .iter()
             .map(|curve| {
-                let numbers = text::aligned(&[curve.lower, curve.upper]);
-                format!("{} from {} to {}", curve.method, numbers[0], numbers[1])
+                let shown = |value| text::with_minus(&deserved(value, curve.upper - curve.lower));
+                format!("{} from {} to {}", curve.method, shown(curve.lower), shown(curve.upper))
             })
             .collect();
         format!("Densities of {}; intervals: {}.", self.functional, intervals.join(", "))
+    }
+
+    fn note(&self) -> Option<String> {
+        let x = self.x_scale();
+        let beyond = |c: &&DensityCurve| {
+            [c.lower, c.upper].iter().any(|end| end.is_finite() && !x.contains(*end))
+        };
+        let names: Vec<&str> =
+            self.curves.iter().filter(beyond).map(|curve| curve.method.as_str()).collect();
+        (!names.is_empty())
+            .then(|| format!("An arrow goes on beyond the axis: {}.", names.join(", ")))
     }
 }

@@ -1,8 +1,7 @@
 //! Dots with error bars over groups and series, as for the coverage that a study measured.
 
 use super::category::{CategoryAxis, distinct};
-use super::coverage::columns_for;
-use super::grid::Grid;
+use super::figure::{Figure, FigurePanel, Scaled, on_one_scale};
 use super::panel::{
     LegendMark, Margins, Panel, Rect, nothing_to_show, panel_title, ticks_up, title_room, y_axis,
     y_axis_room,
@@ -49,24 +48,12 @@ pub struct DotsPanel {
     pub nominal: Option<f64>,
 }
 
-/// Panels of dots.
-#[derive(Clone, Debug, Default)]
-pub struct DotsFigure {
-    /// The figure's title; may be empty.
-    pub title: String,
-    /// Text under the figure; may be empty.
-    pub caption: String,
-    /// The panels.
-    pub panels: Vec<DotsPanel>,
-    /// Panels in a row; 0 chooses a number.
-    pub columns: usize,
-}
+/// Panels of dots, on one scale.
+pub type DotsFigure = Figure<DotsPanel>;
 
-impl DotsFigure {
-    /// The figure as an SVG document.
-    pub fn render(&self) -> String {
-        let columns = columns_for(self.panels.len(), self.columns);
-        Grid::new(&self.title).caption(&self.caption).flow(&self.panels, columns).render()
+impl FigurePanel for DotsPanel {
+    fn together(panels: &[Self]) -> Vec<Box<dyn Panel + '_>> {
+        on_one_scale(panels)
     }
 }
 
@@ -74,12 +61,6 @@ impl DotsPanel {
     fn axis(&self) -> CategoryAxis<'_> {
         let names = self.groups.iter().map(|group| group.name.as_str()).collect();
         CategoryAxis::new(names, self.series().len(), &self.x_label)
-    }
-
-    fn scale(&self) -> Scale {
-        let dots = self.groups.iter().flat_map(|group| &group.dots);
-        let values = dots.flat_map(|dot| [dot.value, dot.lower, dot.upper]);
-        Scale::linear_over(values.chain(self.nominal), 0.06)
     }
 }
 
@@ -89,13 +70,7 @@ impl Panel for DotsPanel {
     }
 
     fn margins(&self, width: f64, height: f64) -> Margins {
-        let ticks = ticks_up(&self.scale(), height);
-        Margins {
-            top: title_room(&self.title),
-            right: if self.nominal.is_some() { 36.0 } else { 12.0 },
-            bottom: self.axis().room(width),
-            left: y_axis_room(&ticks, &self.y_label),
-        }
+        self.margins_on(width, height, &self.scale())
     }
 
     fn series(&self) -> Vec<String> {
@@ -107,7 +82,34 @@ impl Panel for DotsPanel {
     }
 
     fn draw(&self, plot: Rect, styles: &StyleBook) -> Element {
-        let y = self.scale().onto(plot.bottom(), plot.y);
+        self.draw_on(plot, styles, &self.scale())
+    }
+
+    fn describe(&self) -> String {
+        let n = self.groups.len();
+        format!("{} of {} in {n} groups.", self.y_label, self.series().join(", "))
+    }
+}
+
+impl Scaled for DotsPanel {
+    fn scale(&self) -> Scale {
+        let dots = self.groups.iter().flat_map(|group| &group.dots);
+        let values = dots.flat_map(|dot| [dot.value, dot.lower, dot.upper]);
+        Scale::linear_over(values.chain(self.nominal), 0.06)
+    }
+
+    fn margins_on(&self, width: f64, height: f64, scale: &Scale) -> Margins {
+        let ticks = ticks_up(scale, height);
+        Margins {
+            top: title_room(&self.title),
+            right: if self.nominal.is_some() { 36.0 } else { 12.0 },
+            bottom: self.axis().room(width),
+            left: y_axis_room(&ticks, &self.y_label),
+        }
+    }
+
+    fn draw_on(&self, plot: Rect, styles: &StyleBook, scale: &Scale) -> Element {
+        let y = scale.onto(plot.bottom(), plot.y);
         let (axis, series) = (self.axis(), self.series());
         let mut group = Element::group();
         axis.draw_bands(&mut group, plot);
@@ -142,10 +144,5 @@ impl Panel for DotsPanel {
             group.push(nothing_to_show(plot));
         }
         group
-    }
-
-    fn describe(&self) -> String {
-        let n = self.groups.len();
-        format!("{} of {} in {n} groups.", self.y_label, self.series().join(", "))
     }
 }

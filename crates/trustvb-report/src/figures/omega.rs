@@ -1,6 +1,6 @@
 //! The chosen ω of many quantities, a row each: how far each had to be bent.
 
-use super::grid::Grid;
+use super::figure::{Figure, FigurePanel};
 use super::panel::{
     LegendMark, Margins, Panel, Rect, edged_marker, nothing_to_show, overhang, panel_title,
     ticks_across, title_room, x_axis, x_axis_room,
@@ -44,22 +44,9 @@ pub struct OmegaPanel {
 }
 
 /// Chosen ω by quantity, as a figure of its own.
-#[derive(Clone, Debug, Default)]
-pub struct OmegaFigure {
-    /// The figure's title; may be empty.
-    pub title: String,
-    /// Text under the figure; may be empty.
-    pub caption: String,
-    /// What to draw.
-    pub panel: OmegaPanel,
-}
+pub type OmegaFigure = Figure<OmegaPanel>;
 
-impl OmegaFigure {
-    /// The figure as an SVG document.
-    pub fn render(&self) -> String {
-        Grid::new(&self.title).caption(&self.caption).place(0, 0, &self.panel).render()
-    }
-}
+impl FigurePanel for OmegaPanel {}
 
 impl OmegaPanel {
     fn scale(&self) -> Scale {
@@ -108,7 +95,7 @@ impl Panel for OmegaPanel {
         group.push_some(panel_title(plot, &self.title, 8.0));
         for (i, quantity) in self.quantities.iter().enumerate() {
             let middle = plot.y + (i as f64 + 0.5) * row;
-            let shown = text::shorten(&quantity.name, LABEL_SIZE, MOST_LABEL);
+            let shown = text::both_ends(&quantity.name, LABEL_SIZE, MOST_LABEL);
             let label = Element::text(plot.x - 8.0, middle + LABEL_SIZE * 0.36, LABEL_SIZE, shown);
             group.push(label.anchor("end").fill(Paint::Text).tooltip(&quantity.name));
             // Methods that agree would hide each other on one line.

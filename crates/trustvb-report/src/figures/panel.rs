@@ -81,6 +81,43 @@ pub trait Panel {
     }
 }
 
+macro_rules! forward_panel {
+    ($kind:ty) => {
+        impl<P: Panel + ?Sized> Panel for $kind {
+            fn size(&self) -> (f64, f64) {
+                (**self).size()
+            }
+
+            fn margins(&self, width: f64, height: f64) -> Margins {
+                (**self).margins(width, height)
+            }
+
+            fn series(&self) -> Vec<String> {
+                (**self).series()
+            }
+
+            fn legend_mark(&self) -> LegendMark {
+                (**self).legend_mark()
+            }
+
+            fn draw(&self, plot: Rect, styles: &StyleBook) -> Element {
+                (**self).draw(plot, styles)
+            }
+
+            fn describe(&self) -> String {
+                (**self).describe()
+            }
+
+            fn note(&self) -> Option<String> {
+                (**self).note()
+            }
+        }
+    };
+}
+
+forward_panel!(&P);
+forward_panel!(Box<P>);
+
 /// Height of a panel title with the space under it; nothing for an empty title.
 pub(crate) fn title_room(title: &str) -> f64 {
     if title.is_empty() { 8.0 } else { PANEL_SIZE + 10.0 }
@@ -92,7 +129,7 @@ pub(crate) fn panel_title(plot: Rect, title: &str, lift: f64) -> Option<Element>
         return None;
     }
     // Bold letters are a little wider than the table of widths says.
-    let shown = text::shorten(title, PANEL_SIZE * 1.07, plot.width);
+    let shown = text::both_ends(title, PANEL_SIZE * 1.07, plot.width);
     let element = Element::text(plot.x, plot.y - lift, PANEL_SIZE, shown).fill(Paint::Text).bold();
     Some(element.tooltip(title))
 }
@@ -173,7 +210,7 @@ pub(crate) fn x_label(group: &mut Element, plot: Rect, label: &str, y: f64) {
     if label.is_empty() {
         return;
     }
-    let shown = text::shorten(label, LABEL_SIZE, plot.width + 20.0);
+    let shown = text::both_ends(label, LABEL_SIZE, plot.width + 20.0);
     let element = Element::text(plot.x + plot.width / 2.0, y, LABEL_SIZE, shown);
     group.push(element.anchor("middle").fill(Paint::Text));
 }
@@ -201,7 +238,7 @@ pub(crate) fn y_label(group: &mut Element, plot: Rect, label: &str, offset: f64)
         return;
     }
     let (x, y) = (plot.x - offset - 5.0, plot.y + plot.height / 2.0);
-    let shown = text::shorten(label, LABEL_SIZE, plot.height + 16.0);
+    let shown = text::both_ends(label, LABEL_SIZE, plot.height + 16.0);
     let element = Element::text(x, y, LABEL_SIZE, shown)
         .attr("transform", format!("rotate(-90 {} {})", number(x), number(y)));
     group.push(element.anchor("middle").fill(Paint::Text));
@@ -255,7 +292,7 @@ pub(crate) fn edged_marker(marker: Marker, x: f64, y: f64, radius: f64, paint: P
     if marker == Marker::Ring { element } else { element.stroke(Paint::Background, 0.8) }
 }
 
-/// A horizontal interval with a cap at each end, or an arrow where the end is infinite.
+/// A horizontal interval with a cap at each end, or an arrow where the end is infinite or beyond the axis.
 pub(crate) fn interval_bar(
     x: &Scale,
     y: f64,
@@ -266,14 +303,20 @@ pub(crate) fn interval_bar(
     let mut group = Element::group();
     group.push(Element::line(left, y, right, y).stroke(paint, 2.0));
     for (at, value, back) in [(left, lower, 5.0), (right, upper, -5.0)] {
-        let shape = if value.is_infinite() {
-            Element::path(&[(at + back, y - 3.5), (at, y), (at + back, y + 3.5)], false)
+        group.push_some(if x.contains(value) {
+            let cap = Element::path(&[(at, y - 3.4), (at, y + 3.4)], false);
+            cap.map(|cap| cap.no_fill().stroke(paint, 1.5))
         } else {
-            Element::path(&[(at, y - 3.4), (at, y + 3.4)], false)
-        };
-        group.push_some(shape.map(|s| s.no_fill().stroke(paint, 1.5)));
+            arrow_head(at, y, back, paint)
+        });
     }
     Some(group)
+}
+
+/// The head of an arrow that points away from `back`.
+pub(crate) fn arrow_head(at: f64, y: f64, back: f64, paint: Paint) -> Option<Element> {
+    let corners = [(at + back, y - 3.5), (at, y), (at + back, y + 3.5)];
+    Element::path(&corners, false).map(|head| head.no_fill().stroke(paint, 1.5))
 }
 
 /// Says in the middle of an empty plotting area that it is empty on purpose.

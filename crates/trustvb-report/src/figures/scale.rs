@@ -72,6 +72,11 @@ impl Scale {
         Scale { start, end, ..self }
     }
 
+    /// A scale of the same kind over the values of both.
+    pub(crate) fn and(self, other: &Scale) -> Self {
+        Scale { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
+    }
+
     /// The limits of the values.
     pub fn limits(&self) -> (f64, f64) {
         (self.low, self.high)
@@ -114,6 +119,30 @@ pub(crate) fn extent<I: IntoIterator<Item = f64>>(values: I) -> (f64, f64) {
         .into_iter()
         .filter(|v| v.is_finite())
         .fold((f64::NAN, f64::NAN), |(low, high), v| (low.min(v), high.max(v)))
+}
+
+/// An interval longer than this many times the middle length may run off the axis.
+const RUNAWAY: f64 = 8.0;
+/// It does if the axis would otherwise be this many times as long.
+const SQUEEZED: f64 = 4.0;
+
+/// The limits of an axis for intervals around estimates, without those that would squeeze all others.
+pub(crate) fn without_runaways(intervals: &[(f64, f64, f64)]) -> (f64, f64) {
+    let ends = |(estimate, lower, upper): &(f64, f64, f64)| [*estimate, *lower, *upper];
+    let whole = extent(intervals.iter().flat_map(ends));
+    let length = |(_, lower, upper): &(f64, f64, f64)| upper - lower;
+    let mut lengths: Vec<f64> = intervals.iter().map(length).filter(|l| l.is_finite()).collect();
+    if lengths.len() < 3 {
+        return whole;
+    }
+    lengths.sort_by(f64::total_cmp);
+    let most = RUNAWAY * lengths[(lengths.len() - 1) / 2];
+    let (estimates, kept) = (
+        intervals.iter().map(|(estimate, ..)| *estimate),
+        intervals.iter().filter(|interval| length(interval) <= most).flat_map(ends),
+    );
+    let (low, high) = extent(kept.chain(estimates));
+    if (high - low) * SQUEEZED < whole.1 - whole.0 { (low, high) } else { whole }
 }
 
 fn repaired(low: f64, high: f64) -> (f64, f64) {
@@ -234,6 +263,19 @@ mod tests {
         assert_eq!(labels(&Scale::log(0.001, 1.0).ticks(4)), ["0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(&Scale::log(0.15, 1.2).ticks(4)), ["0.2", "0.5", "1"]);
         assert_eq!(labels(&Scale::linear(0.0, 4e7).ticks(4)), ["0", "1e7", "2e7", "3e7", "4e7"]);
+    }
+
+    #[test]
+    fn one_runaway_does_not_squeeze_the_others() {
+        let usual = [(0.0, -1.0, 1.0), (0.5, -0.6, 1.4), (0.1, -1.0, 1.2)];
+        assert_eq!(without_runaways(&usual), (-1.0, 1.4));
+        let mut with = usual.to_vec();
+        with.push((0.2, -1e9, 40.0));
+        assert_eq!(without_runaways(&with), (-1.0, 1.4));
+        // Only a little longer, or one of two: then the axis holds all.
+        assert_eq!(without_runaways(&[usual[0], usual[1], (0.0, -3.0, 3.0)]), (-3.0, 3.0));
+        assert_eq!(without_runaways(&[usual[0], (0.0, -99.0, 99.0)]), (-99.0, 99.0));
+        assert!(without_runaways(&[]).0.is_nan());
     }
 
     #[test]

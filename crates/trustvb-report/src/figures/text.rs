@@ -48,6 +48,26 @@ pub(crate) fn shorten(text: &str, size: f64, room: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// The text if it fits, otherwise its beginning and its end around an ellipsis: in names that differ in their last
+/// letters, as those of columns do, both ends matter.
+pub(crate) fn both_ends(text: &str, size: f64, room: f64) -> String {
+    if width(text, size) <= room {
+        return text.to_string();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let joined = |kept: usize| {
+        let (front, back) = (kept.div_ceil(2), kept / 2);
+        let start: String = letters[..front].iter().collect();
+        let end: String = letters[letters.len() - back..].iter().collect();
+        format!("{}…{}", start.trim_end(), end.trim_start())
+    };
+    (0..letters.len())
+        .rev()
+        .map(joined)
+        .find(|text| width(text, size) <= room)
+        .unwrap_or_else(|| "…".to_string())
+}
+
 /// Breaks a text at spaces into lines no wider than `room`, the last of at most `max_lines` shortened.
 pub(crate) fn wrap(text: &str, size: f64, room: f64, max_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -117,26 +137,13 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
     with_minus(&format!("{value:.decimals$}"))
 }
 
-/// Several values with the same number of decimals, enough for the distance between the closest two.
-///
-/// Used for an estimate with its limits, where `80 [79.6, 80.41]` would be hard to read.
-pub(crate) fn aligned(values: &[f64]) -> Vec<String> {
-    let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
-    let low = finite.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = finite.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let largest = low.abs().max(high.abs());
-    let span = if high > low { high - low } else { largest };
-    if finite.is_empty() || !(1e-4..1e6).contains(&largest) || span < largest * 1e-9 {
-        return values.iter().map(|v| short(*v, 3)).collect();
+/// A coverage without decimals, which an estimate does not deserve; never rounded to certainty.
+pub(crate) fn whole_percent(share: f64) -> String {
+    match share {
+        c if c > 0.995 && c < 1.0 => ">99%".to_string(),
+        c if c < 0.005 && c > 0.0 => "<1%".to_string(),
+        c => format!("{:.0}%", 100.0 * c),
     }
-    // Two significant digits of the span, at least three of the largest value.
-    let of_span = 1.0 - span.log10().floor();
-    let of_value = 2.0 - largest.log10().floor();
-    let decimals = of_span.max(of_value).clamp(0.0, 9.0) as usize;
-    values
-        .iter()
-        .map(|v| if v.is_finite() { with_minus(&format!("{v:.decimals$}")) } else { short(*v, 3) })
-        .collect()
 }
 
 /// A count with commas between thousands.
@@ -174,9 +181,9 @@ mod tests {
         ] {
             assert_eq!(short(value, 3), text);
         }
-        assert_eq!(aligned(&[80.0, 79.612, 80.41]), ["80.00", "79.61", "80.41"]);
-        assert_eq!(aligned(&[0.0, -0.00001, 0.4]), ["0.000", "0.000", "0.400"]);
         assert_eq!(count(1_234_567), "1,234,567");
+        let shares = [0.0, 0.001, 0.687, 0.998, 1.0].map(whole_percent);
+        assert_eq!(shares, ["0%", "<1%", "69%", ">99%", "100%"]);
     }
 
     #[test]
@@ -187,6 +194,14 @@ mod tests {
         assert!(lines[1].ends_with('…'));
         assert_eq!(wrap("", 10.0, 60.0, 2), Vec::<String>::new());
         assert_eq!(shorten("abc", 10.0, 100.0), "abc");
+        let name = "mu[1,a_rather_long_name_of_a_column_2] - mu[2,x]";
+        let short = both_ends(name, 10.0, 90.0);
+        assert!(
+            width(&short, 10.0) <= 90.0 && short.starts_with("mu[1,") && short.ends_with("mu[2,x]"),
+            "{short}"
+        );
+        assert_eq!(both_ends("abc", 10.0, 100.0), "abc");
+        assert_eq!(both_ends("abc", 10.0, 1.0), "…");
     }
 
     #[test]

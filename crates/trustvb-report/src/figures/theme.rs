@@ -18,7 +18,8 @@ pub(crate) const TICK_SIZE: f64 = 10.5;
 /// A colour of the theme.
 ///
 /// The series colours are those of Okabe and Ito (2008), without their yellow, which is too pale
-/// for lines on white, and with Paul Tol's wine; the dark values are the same hues made lighter.
+/// for lines on white, and with Paul Tol's wine; the dark values are the same hues made lighter. Components have
+/// colours of their own, after Tol's muted scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// The page.
@@ -49,9 +50,23 @@ pub enum Paint {
     Sky,
     /// Tol's wine, darker than all others but charcoal.
     Wine,
+    /// Text that warns.
+    Warn,
+    /// Of components: teal.
+    Teal,
+    /// Of components: rose.
+    Rose,
+    /// Of components: indigo.
+    Indigo,
+    /// Of components: olive.
+    Olive,
+    /// Of components: brown.
+    Brown,
+    /// Of components: slate.
+    Slate,
 }
 
-const PAINTS: [Paint; 14] = [
+const PAINTS: [Paint; 21] = [
     Paint::Background,
     Paint::Text,
     Paint::Muted,
@@ -66,6 +81,13 @@ const PAINTS: [Paint; 14] = [
     Paint::Orange,
     Paint::Sky,
     Paint::Wine,
+    Paint::Warn,
+    Paint::Teal,
+    Paint::Rose,
+    Paint::Indigo,
+    Paint::Olive,
+    Paint::Brown,
+    Paint::Slate,
 ];
 
 impl Paint {
@@ -85,6 +107,13 @@ impl Paint {
             Paint::Orange => ("orange", "#e69f00", "#f2b632"),
             Paint::Sky => ("sky", "#56b4e9", "#93d3f7"),
             Paint::Wine => ("wine", "#882255", "#c95c92"),
+            Paint::Warn => ("warn", "#8a3b00", "#ffb48a"),
+            Paint::Teal => ("teal", "#2a9d8f", "#53c6b8"),
+            Paint::Rose => ("rose", "#c2506b", "#e8899f"),
+            Paint::Indigo => ("indigo", "#4b3f9e", "#9a90e8"),
+            Paint::Olive => ("olive", "#8a8a1e", "#c0c04e"),
+            Paint::Brown => ("brown", "#8c5a3c", "#c99672"),
+            Paint::Slate => ("slate", "#51606e", "#a3b2c1"),
         }
     }
 
@@ -103,17 +132,11 @@ impl Paint {
         self.values().2
     }
 
-    /// The colour of the mixture component with this 0-based number.
+    /// The colour of the mixture component with this 0-based number. None is a method's: a component and a method
+    /// in one figure have nothing to do with each other.
     pub fn component(index: usize) -> Paint {
-        const ORDER: [Paint; 7] = [
-            Paint::Blue,
-            Paint::Vermillion,
-            Paint::Green,
-            Paint::Purple,
-            Paint::Orange,
-            Paint::Sky,
-            Paint::Charcoal,
-        ];
+        const ORDER: [Paint; 6] =
+            [Paint::Teal, Paint::Rose, Paint::Indigo, Paint::Olive, Paint::Brown, Paint::Slate];
         ORDER[index % ORDER.len()]
     }
 }
@@ -285,5 +308,54 @@ mod tests {
         assert_eq!(book.entries().len(), 4);
         assert_eq!(book.get("tvb").paint, Paint::Vermillion);
         assert_ne!(book.get("x"), book.get("y"));
+    }
+
+    /// Contrast by WCAG 2: (lighter + 0.05) / (darker + 0.05) of relative luminances.
+    fn contrast(a: &str, b: &str) -> f64 {
+        let luminance = |colour: &str| {
+            let channel = |i: usize| {
+                let c = f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap()) / 255.0;
+                if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+        };
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        (a / b).max(b / a)
+    }
+
+    #[test]
+    fn text_and_lines_can_be_told_from_the_page() {
+        assert!((contrast("#ffffff", "#000000") - 21.0).abs() < 1e-9);
+        let pages = [Paint::Background, Paint::Band];
+        for page in pages {
+            for ink in [Paint::Text, Paint::Muted, Paint::Warn] {
+                assert!(contrast(ink.light(), page.light()) >= 4.5, "{ink:?} on {page:?}");
+                assert!(contrast(ink.dark(), page.dark()) >= 4.5, "{ink:?} on {page:?}, dark");
+            }
+        }
+        for k in 0..6 {
+            let paint = Paint::component(k);
+            assert!(contrast(paint.light(), Paint::Background.light()) >= 3.0, "{paint:?}");
+            assert!(contrast(paint.dark(), Paint::Background.dark()) >= 3.0, "{paint:?}, dark");
+        }
+    }
+
+    #[test]
+    fn components_have_no_method_s_colour() {
+        let methods = [
+            "vb",
+            "balanced",
+            "tempered",
+            "tvb",
+            "gpc",
+            "anchored",
+            "analytic",
+            "jackknife",
+            "bootstrap",
+        ];
+        for method in methods {
+            let paint = method_style(method).unwrap().paint;
+            assert!((0..12).all(|k| Paint::component(k) != paint), "{method}");
+        }
     }
 }

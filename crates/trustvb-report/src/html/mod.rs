@@ -1,19 +1,20 @@
 //! A report to hand on: one HTML file that needs nothing else, in the order in which people read.
 //!
-//! What was asked and the answer in words; the intervals; each quantity with its evidence and its
-//! warnings; data, model and settings; how to make it again; how to cite. The page loads nothing, and its
+//! The verdict with a row for each quantity, and each warning once; then, folded, the intervals by every method and each
+//! quantity with its evidence; data, model and settings; how to make it again; how to cite. The page loads nothing, and its
 //! security policy allows only its own style and script, by their hashes. All text is escaped.
 
+mod answer;
 mod model;
 mod policy;
 mod quantity;
 
 pub(crate) use policy::source_hash;
 
-use crate::answers::{answers_csv, headline, in_words, omega_text, percent, plural, remarks};
-use crate::answers::{deserved, quantity_in_words};
+use crate::answers::{answers_csv, headline, omega_text, percent, plural};
 use crate::command::{QuestionCommand, build_command};
 use crate::figures::{Grid, style_sheet};
+use crate::overview::{Overview, about, merged, shown};
 use crate::picture::{Quantity, forest_panels, omega_panel};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trustvb::calibrate::{Answer, Method};
@@ -22,8 +23,8 @@ use trustvb::table::TvbTable;
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Quantities whose answer is told in a sentence of its own at the top.
-const TOLD: usize = 12;
+/// Quantities that are named at the top, and unfolded on paper, at most.
+const FEW: usize = 12;
 
 /// What a report is about.
 pub struct Report<'a> {
@@ -66,8 +67,8 @@ impl Report<'_> {
                     style { (PreEscaped(&style)) }
                 }
                 body {
-                    a.skip href="#intervals" { "Skip to the intervals" }
-                    main {
+                    a.skip href="#answer" { "Skip to the answer" }
+                    main.few[self.quantities.len() <= FEW] {
                         (self.answer())
                         (self.intervals())
                         (self.each())
@@ -93,60 +94,84 @@ impl Report<'_> {
         self.quantities.iter().flat_map(|quantity| &quantity.answers)
     }
 
-    fn title(&self) -> String {
-        let levels: Vec<String> = self.levels.iter().map(|level| percent(*level)).collect();
-        format!("Calibrated {} intervals", levels.join(" and "))
+    /// What the table is of: its folder's own name.
+    fn name(&self) -> &str {
+        let last = self.folder.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+        let name = last.unwrap_or(self.folder);
+        name.strip_suffix(".tvb").filter(|name| !name.is_empty()).unwrap_or(name)
     }
 
-    /// What was asked, and the answer in words.
+    fn title(&self) -> String {
+        let levels: Vec<String> = self.levels.iter().map(|level| percent(*level)).collect();
+        format!("{}: calibrated {} intervals", self.name(), levels.join(" and "))
+    }
+
+    /// The verdict, a row for each quantity, and what warns.
     fn answer(&self) -> Markup {
-        let manifest = self.table.manifest();
-        let methods: Vec<&str> = self.methods.iter().map(|m| m.name()).collect();
-        let level = self.level();
-        let told = self.quantities.iter().take(TOLD);
+        let overview = Overview::new(self.table, self.quantities, self.level());
+        let csv = answers_csv(self.all());
         html! {
             header {
                 h1 { (self.title()) }
                 p.asked {
-                    "Asked of " code { (self.folder) } ", a mixture of "
-                    (manifest.model.kind().component.count(manifest.layout.n_components)) " fitted to "
-                    (plural(manifest.n_units, "unit", "units")) ": "
-                    @if self.quantities.len() <= TOLD {
-                        (plural(self.quantities.len(), "quantity", "quantities")) ", "
+                    (about(self.table)) " Asked of " code { (self.folder) } ": "
+                    (plural(self.quantities.len(), "quantity", "quantities"))
+                    @if self.quantities.len() <= FEW {
+                        ", "
                         @for (i, quantity) in self.quantities.iter().enumerate() {
                             @if i > 0 { ", " }
                             code { (quantity.part.label()) }
                         }
-                    } @else {
-                        (self.quantities.len()) " quantities"
                     }
-                    "; by " (methods.join(", ")) "."
+                    "."
                 }
             }
             section #answer aria-labelledby="answer-title" {
-                h2 #answer-title { "The answer" }
-                div.lead { @for sentence in in_words(self.all()) { p { (sentence) } } }
-                ul.answers {
-                    @for quantity in told {
-                        @let vb = quantity.at(level).find(|a| a.method == Method::Vb);
-                        @if let Some(quoted) = headline(quantity.at(level)) {
-                            li {
-                                code { (quantity.part.label()) } " " (quantity_in_words(quoted, vb))
-                                @if quoted.flags.iter().any(|flag| !flag.is_remark()) {
-                                    " " a.warned href={ "#" (quantity::id(self, quantity)) } { "Read the warnings." }
-                                }
-                            }
-                        }
-                    }
+                h2 #answer-title { (overview.verdict()) }
+                (answer::rows(self, &overview))
+                div.tools {
+                    button type="button" data-copy="answer-table" hidden { "Copy the table" }
+                    a.button download="intervals.csv" href=(policy::data_uri("text/csv", &csv)) { "Download CSV" }
+                    span.said role="status" aria-live="polite" {}
                 }
-                @if self.quantities.len() > TOLD {
-                    p { "The other " (self.quantities.len() - TOLD) " are in the table below." }
+                (self.warnings(&overview))
+            }
+        }
+    }
+
+    /// Each warning once: those about the intervals to use, then those about other methods.
+    fn warnings(&self, overview: &Overview<'_>) -> Markup {
+        let used = overview.warnings();
+        let level = self.level();
+        let others = merged(self.quantities.iter().flat_map(|quantity| {
+            quantity.at(level).flat_map(move |a| {
+                let about = format!("{} {}", quantity.part.label(), a.method.name());
+                let flags = a.flags.iter().filter(|flag| !flag.is_remark());
+                flags.map(move |flag| (about.clone(), flag))
+            })
+        }));
+        let other = others.iter().filter(|w| used.iter().all(|known| known.name != w.name));
+        html! {
+            @if !used.is_empty() {
+                h3 { "Warnings" }
+                p { (overview.warned().unwrap_or_default()) }
+                ul.flags {
+                    @for warning in &used { (answer::warning(warning)) }
+                }
+            } @else if self.methods.iter().any(|m| *m != Method::Vb) {
+                p.fine { "No warning speaks against the intervals to use." }
+            }
+            @let other: Vec<_> = other.collect();
+            @if !other.is_empty() {
+                details.fold {
+                    summary { "Warnings about other methods: " (other.iter().map(|w| w.name).collect::<Vec<_>>().join(", ")) }
+                    ul.flags { @for warning in other { (answer::warning(warning)) } }
                 }
             }
         }
     }
 
-    /// The intervals as a picture and as a table.
+    /// The intervals by every method, as a picture and as a table.
     fn intervals(&self) -> Markup {
         let level = self.level();
         let panels = forest_panels(self.table, self.quantities, level);
@@ -155,46 +180,32 @@ impl Report<'_> {
             .flow(&panels, 1)
             .render_inline("forest");
         let omega = omega_panel(self.table, self.quantities, level);
-        let csv = answers_csv(self.all());
-        let warnings = remarks(self.all());
+        let methods: Vec<&str> = self.methods.iter().map(|m| m.name()).collect();
         html! {
             section #intervals aria-labelledby="intervals-title" {
-                h2 #intervals-title { "Intervals" }
-                figure.wide.fill {
-                    div.scroll tabindex="0" role="region" aria-label="Intervals, drawn" { (PreEscaped(forest)) }
-                    figcaption {
-                        "Estimates with " (percent(level)) " intervals, numbers at the right. Quantities in the same unit share an axis."
-                    }
-                }
-                div.tools {
-                    button type="button" data-copy="intervals-table" hidden { "Copy the table" }
-                    a.button download="intervals.csv" href=(policy::data_uri("text/csv", &csv)) { "Download CSV" }
-                    span.said role="status" aria-live="polite" {}
-                }
-                div.scroll tabindex="0" role="region" aria-label="Intervals, as a table" {
-                    (self.table(&self.quantities.iter().collect::<Vec<_>>()))
-                }
-                @if !warnings.is_empty() {
-                    h3 { "Warnings" }
-                    ul.flags {
-                        @for warning in &warnings {
-                            @let (name, text) = warning.sentence.split_once(": ").unwrap_or(("", &warning.sentence));
-                            li.warning {
-                                strong { (name) } ": " (text) ". "
-                                span.about { "(" (warning.about.join(", ")) ")" }
-                            }
-                        }
-                    }
-                }
-                @if omega.quantities.iter().any(|q| !q.chosen.is_empty()) {
-                    h3 { "How far each quantity is bent" }
-                    figure.wide {
-                        div.scroll tabindex="0" role="region" aria-label="Chosen ω, drawn" {
-                            (PreEscaped(Grid::new("").label("The ω that each method chose").place(0, 0, &omega).render_inline("omega")))
-                        }
+                h2 #intervals-title { "Every method" }
+                details.fold {
+                    summary { "Intervals by " (methods.join(", ")) }
+                    figure.wide.fill {
+                        div.scroll tabindex="0" role="region" aria-label="Intervals by method, drawn" { (PreEscaped(forest)) }
                         figcaption {
-                            "The power ω to which each method raises the likelihood or, for " code { "tempered" } " and " code { "jackknife" }
-                            ", VB's posterior. At ω = 1 VB's own interval is kept; the smaller ω, the longer the interval, and above 1 it is shorter than VB's."
+                            "Estimates with " (percent(level)) " intervals; at the right the numbers, and how often such intervals are estimated to cover. "
+                            "Quantities in the same unit share an axis."
+                        }
+                    }
+                    div.scroll tabindex="0" role="region" aria-label="Intervals by method, as a table" {
+                        (self.table(&self.quantities.iter().collect::<Vec<_>>()))
+                    }
+                    @if omega.quantities.iter().any(|q| !q.chosen.is_empty()) {
+                        h3 { "How far each quantity is bent" }
+                        figure.wide {
+                            div.scroll tabindex="0" role="region" aria-label="Chosen ω, drawn" {
+                                (PreEscaped(Grid::new("").label("The ω that each method chose").place(0, 0, &omega).render_inline("omega")))
+                            }
+                            figcaption {
+                                "The power ω to which each method raises the likelihood or, for " code { "tempered" } " and " code { "jackknife" }
+                                ", VB's posterior. At ω = 1 VB's own interval is kept; the smaller ω, the longer the interval, and above 1 it is shorter than VB's."
+                            }
                         }
                     }
                 }
@@ -232,19 +243,19 @@ impl Report<'_> {
     }
 
     fn row(&self, quantity: &Quantity<'_>, i: usize, a: &Answer, several: bool) -> Markup {
-        let width = a.upper - a.lower;
+        let at = self.quantities.iter().position(|q| std::ptr::eq(q, quantity)).unwrap_or(0);
         html! {
             tr.quoted[headline(quantity.at(a.level)).is_some_and(|q| std::ptr::eq(q, a))] {
                 @if i == 0 {
                     th scope="rowgroup" rowspan=(quantity.answers.len()) {
-                        a href={ "#" (quantity::id(self, quantity)) } { code { (a.label) } }
+                        a href={ "#" (self.anchor(at)) } { code { (a.label) } }
                     }
                 }
                 th scope="row" { (a.method.name()) }
                 @if several { td.number { (percent(a.level)) } }
-                td.number { (deserved(a.estimate, width)) }
-                td.number { (deserved(a.lower, width)) }
-                td.number { (deserved(a.upper, width)) }
+                td.number { (shown(a.estimate, a)) }
+                td.number { (shown(a.lower, a)) }
+                td.number { (shown(a.upper, a)) }
                 td.number { (omega_text(a)) }
                 td.steady { (coverage_text(a)) }
                 td { @for flag in &a.flags { span.flag { (flag.name()) } " " } }
@@ -252,21 +263,41 @@ impl Report<'_> {
         }
     }
 
-    /// Each quantity with its evidence.
+    /// Each quantity with its evidence, folded.
     fn each(&self) -> Markup {
         html! {
             section #quantities aria-labelledby="quantities-title" {
                 h2 #quantities-title { "Each quantity" }
-                p.how {
-                    "Left: the law of the quantity under VB (ω = 1) and as each method with an ω has it, with the intervals as bars. "
-                    "Right: how often intervals at ω cover the checked value over resamples, with ± 2 Monte-Carlo standard errors (analytic computes it without resampling); "
-                    "a method chooses the ω at which its curve reaches the level. "
-                    code { "balanced" } " and " code { "bootstrap" } " use the estimates of resamples alone and have neither law nor curve; "
-                    code { "tempered" } " and " code { "jackknife" } " stretch VB's law about its estimate by 1/√ω and may have an ω above 1."
+                details.fold {
+                    summary { "How to read the figures" }
+                    p.how {
+                        "Left: the law of the quantity under VB (ω = 1) and as each method with an ω has it, with the intervals as bars. "
+                        "Right: how often intervals at ω cover the checked value over resamples, with ± 2 Monte-Carlo standard errors (analytic computes it without resampling); "
+                        "a method chooses the ω at which its curve reaches the level. The ring is VB's own interval, at ω = 1. "
+                        code { "tvb" } " looks at half samples, so its curve does not begin there. "
+                        code { "balanced" } " and " code { "bootstrap" } " use the estimates of resamples alone and have neither law nor curve; "
+                        code { "tempered" } " and " code { "jackknife" } " stretch VB's law about its estimate by 1/√ω and may have an ω above 1."
+                    }
                 }
-                @for quantity in self.quantities { (quantity::section(self, quantity)) }
+                @for (at, quantity) in self.quantities.iter().enumerate() {
+                    @if self.twin(at).is_none() { (quantity::section(self, at, quantity)) }
+                }
             }
         }
+    }
+
+    /// The quantity that this one repeats: of two components, the second weight is 1 minus the first.
+    fn twin(&self, at: usize) -> Option<usize> {
+        if self.table.layout().n_components != 2 || self.quantities.get(at)?.part.label() != "pi[2]"
+        {
+            return None;
+        }
+        self.quantities.iter().position(|quantity| quantity.part.label() == "pi[1]")
+    }
+
+    /// Where a quantity is told more of: its place, because its name may be anything.
+    fn anchor(&self, at: usize) -> String {
+        format!("q{}", self.twin(at).unwrap_or(at) + 1)
     }
 
     fn again(&self) -> Markup {

@@ -1,24 +1,22 @@
-//! One quantity of a report: its densities and coverage curves, and its flags in sentences.
+//! One quantity of a report: its densities and coverage curves, and which flags it has.
 
 use super::Report;
 use crate::answers::{headline, quantity_in_words, sentence, significant};
-use crate::figures::{Grid, render_legend};
+use crate::figures::Grid;
+use crate::overview::shown;
 use crate::picture::{Quantity, coverage_panel, density_panel};
+use crate::plain::in_plain_words;
 use maud::{Markup, PreEscaped, html};
-use trustvb::calibrate::{Answer, Method};
+use trustvb::calibrate::{Answer, Flag, Method};
 
-/// The anchor of a quantity: its place, because its name may be anything.
-pub(super) fn id(report: &Report<'_>, quantity: &Quantity<'_>) -> String {
-    let at = report.quantities.iter().position(|q| std::ptr::eq(q, quantity)).unwrap_or(0);
-    format!("q{}", at + 1)
-}
-
-pub(super) fn section(report: &Report<'_>, quantity: &Quantity<'_>) -> Markup {
-    let (level, id) = (report.level(), id(report, quantity));
+/// One quantity, folded: the line that is always seen says what to use.
+pub(super) fn section(report: &Report<'_>, at: usize, quantity: &Quantity<'_>) -> Markup {
+    let (level, id) = (report.level(), report.anchor(at));
     let answers: Vec<&Answer> = quantity.at(level).collect();
     let vb = answers.iter().find(|a| a.method == Method::Vb).copied();
-    let methods: Vec<&str> = answers.iter().map(|a| a.method.name()).collect();
+    let quoted = headline(answers.iter().copied());
     let label = quantity.part.label();
+    let plain = in_plain_words(label, &report.table.layout().coordinates);
     let mut density = density_panel(report.table, quantity, level, report.draws);
     let mut coverage = coverage_panel(report.table, quantity, level);
     // The heading names it.
@@ -28,53 +26,70 @@ pub(super) fn section(report: &Report<'_>, quantity: &Quantity<'_>) -> Markup {
         let label = format!("{name} of {label}");
         PreEscaped(grid.without_legend().label(label).render_inline(&format!("{id}-{name}")))
     };
+    let twins =
+        (0..report.quantities.len()).filter(|other| report.twin(*other) == Some(at)).count();
     html! {
         article #(id) aria-labelledby={ (id) "-title" } {
-            h3 id={ (id) "-title" } { code { (label) } }
-            @if let Some(quoted) = headline(answers.iter().copied()) {
-                p { "It " (quantity_in_words(quoted, vb)) }
-            }
-            figure.pair {
-                (PreEscaped(render_legend(&methods, 420.0)))
-                div.panels {
-                    (draw(Grid::new("").place(0, 0, &density), "densities"))
-                    @if !coverage.curves.is_empty() {
-                        (draw(Grid::new("").place(0, 0, &coverage), "coverage"))
+            details.fold {
+                summary {
+                    h3 id={ (id) "-title" } {
+                        @if let Some(plain) = &plain { (plain) " " }
+                        code { (label) }
+                    }
+                    @if let Some(quoted) = quoted {
+                        " " span.brief { (shown(quoted.lower, quoted)) " to " (shown(quoted.upper, quoted)) }
                     }
                 }
+                @if let Some(quoted) = quoted {
+                    p { "It " (quantity_in_words(quoted, vb)) }
+                }
+                @if twins > 0 {
+                    p { code { "pi[2]" } " is 1 − " code { "pi[1]" } ": what is shown here is the same for it, mirrored." }
+                }
+                figure.pair {
+                    div.panels {
+                        (draw(Grid::new("").place(0, 0, &density), "densities"))
+                        @if !coverage.curves.is_empty() {
+                            (draw(Grid::new("").place(0, 0, &coverage), "coverage"))
+                        }
+                    }
+                }
+                (flags(&answers))
+                p.law { (law(&answers)) }
             }
-            (flags(&answers))
-            p.law { (law(&answers)) }
         }
     }
 }
 
-/// Flags as sentences, each once with the methods it is about; warnings first.
+/// The names of flags, with the methods they are about: what they mean is said once, at the top. Remarks, which are no
+/// warnings, are said here.
 fn flags(answers: &[&Answer]) -> Markup {
-    let mut found: Vec<(bool, &'static str, String, Vec<&'static str>)> = Vec::new();
+    let mut found: Vec<(&Flag, Vec<&'static str>)> = Vec::new();
     for a in answers {
         for flag in &a.flags {
-            let text = flag.sentence();
-            match found.iter_mut().find(|(_, _, known, _)| *known == text) {
-                Some((.., methods)) => methods.push(a.method.name()),
-                None => found.push((flag.is_remark(), flag.name(), text, vec![a.method.name()])),
+            match found.iter_mut().find(|(known, _)| known.name() == flag.name()) {
+                Some((_, methods)) => methods.push(a.method.name()),
+                None => found.push((flag, vec![a.method.name()])),
             }
         }
     }
-    found.sort_by_key(|(is_remark, ..)| *is_remark);
+    let (remarks, warnings): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(flag, _)| flag.is_remark());
     html! {
-        @if found.is_empty() {
+        @if warnings.is_empty() && remarks.is_empty() {
             p.fine { "No flag: nothing that was checked speaks against these intervals." }
-        } @else {
-            ul.flags {
-                @for (is_remark, name, text, methods) in &found {
-                    li.warning[!is_remark].remark[*is_remark] {
-                        strong { (methods.join(", ")) } ": " (sentence(text)) " "
-                        span.about { "(" (name) ")" }
-                    }
+        }
+        @if !warnings.is_empty() {
+            p.warned {
+                "Warnings: "
+                @for (i, (flag, methods)) in warnings.iter().enumerate() {
+                    @if i > 0 { "; " }
+                    (flag.name()) " (" (methods.join(", ")) ")"
                 }
+                ". " a href="#answer" { "What they mean" } "."
             }
         }
+        @for (flag, methods) in &remarks { p { (methods.join(", ")) ": " (sentence(&flag.sentence())) } }
     }
 }
 

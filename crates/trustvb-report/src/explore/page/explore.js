@@ -1,97 +1,96 @@
 // The explorer's page: keeps the state in the address, asks the server, shows what it says.
-// All text goes into the page as text; figures come from the server as SVG and are parsed as XML.
 
-import { START, accept, complete, mark, readState, readToken, writeState } from "./state.js";
+import { Card } from "./card.js";
+import { combobox } from "./combobox.js";
+import { ask, drawing, element, problemNodes, request, token, watchReach } from "./server.js";
+import { START, listed, parseLevel, percent, readState, writeState } from "./state.js";
+import { spelled } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const input = $("functional");
-const token = readToken(location.search);
 let state = readState(location.search);
 let server = null;
-
-/** Asks the server; an answer that is not one becomes an error with what it says. */
-async function request(path, body, signal) {
-  const headers = token ? { "x-trustvb-token": token } : {};
-  const options = body
-    ? { method: "POST", body: JSON.stringify(body), headers: { ...headers, "content-type": "application/json" } }
-    : { headers };
-  let response;
-  try {
-    response = await fetch(path, { ...options, signal });
-  } catch (why) {
-    if (why.name === "AbortError") throw why;
-    throw { message: "The explorer does not answer. Is `trustvb explore` still running?" };
-  }
-  if (response.ok) return response;
-  let problem;
-  try {
-    problem = (await response.json()).error;
-  } catch {
-    problem = { message: `The explorer refused: ${response.status}.` };
-  }
-  throw problem;
-}
-
-function element(name, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(name), properties);
-  node.append(...children);
-  return node;
-}
-
-function drawing(svg) {
-  const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  return document.importNode(parsed, true);
-}
+const cards = new Map();
 
 /** Sets the state, puts it into the address and asks again. */
-function change(next) {
+function change(next, step = "same") {
   state = { ...state, ...next };
   const functional = state.functional.length > server.longest ? "" : state.functional;
-  history.replaceState(null, "", writeState({ ...state, functional }, token));
+  const address = writeState({ ...state, functional }, token);
+  // Each quantity is a step back; typing is one step, however many keys it took.
+  const typing = history.state?.typing ?? false;
+  if (step === "open" || (step === "typed" && !typing)) {
+    history.pushState({ typing: step === "typed" }, "", address);
+  } else {
+    history.replaceState({ typing: step === "kept" ? false : typing }, "", address);
+  }
   show();
 }
 
-// Controls.
-
-function showControls() {
-  if (document.activeElement !== input) input.value = state.functional;
-  $("slider").value = state.level;
-  if (document.activeElement !== $("level")) $("level").value = state.level;
-  $("slider").setAttribute("aria-valuetext", `${Math.round(1000 * state.level) / 10}%`);
-  for (const box of document.querySelectorAll("#tables input")) {
-    box.checked = state.tables.includes(Number(box.value));
-  }
-  for (const box of document.querySelectorAll("#methods input")) {
-    box.checked = methods().includes(box.value);
-  }
-  $("kept").hidden = state.kept.length === 0;
-  $("list").replaceChildren(
-    ...state.kept.map((functional) => {
-      const load = element("button", { type: "button", className: "load" }, element("code", {}, functional));
-      load.addEventListener("click", () => {
-        input.value = functional;
-        change({ functional });
-      });
-      const drop = element("button", { type: "button", className: "drop", title: "Remove" }, "×");
-      drop.setAttribute("aria-label", `Remove ${functional}`);
-      drop.addEventListener("click", () => change({ kept: state.kept.filter((q) => q !== functional) }));
-      return element("li", {}, load, drop);
-    }),
-  );
-  $("keep").disabled = state.functional.trim() === "" || state.kept.includes(state.functional.trim());
-}
-
-/** The methods asked: those chosen, or the usual ones of the first table. */
+/** The methods compared: those chosen, or the usual ones of the first table. */
 function methods() {
-  const chosen = server.tables[tables()[0]].methods.filter((m) => m.possible);
-  const asked = state.methods.filter((name) => chosen.some((m) => m.name === name));
-  return asked.length > 0 ? asked : chosen.filter((m) => m.usual).map((m) => m.name);
+  const there = server.tables[tables()[0]].methods.filter((m) => m.possible);
+  if (state.methods === null) return there.filter((m) => m.usual).map((m) => m.name);
+  return there.filter((m) => state.methods.includes(m.name)).map((m) => m.name);
 }
 
 /** The tables shown: those chosen that exist. */
 function tables() {
   const there = state.tables.filter((t) => t < server.tables.length);
   return there.length > 0 ? there : [...START.tables];
+}
+
+/** The methods that a table answers by, among those compared; with none, what its rows show. */
+function methodsOf(at) {
+  const there = server.tables[at].methods.filter((m) => m.possible);
+  const chosen = there.filter((m) => methods().includes(m.name)).map((m) => m.name);
+  const shown = there.filter((m) => m.recommended || m.name === "vb").map((m) => m.name);
+  return chosen.length > 0 ? chosen : shown;
+}
+
+const listOf = (at) => listed(state, server.tables[at].defaults);
+
+/** What a table's card shows, which is what is exported. */
+const shownOf = (at) => cards.get(at)?.functionals ?? listOf(at);
+
+// Controls.
+
+function showControls() {
+  if (document.activeElement !== input) input.value = state.functional;
+  $("slider").value = state.level;
+  if (document.activeElement !== $("level")) $("level").value = percent(state.level);
+  $("level-shown").textContent = percent(state.level);
+  $("slider").setAttribute("aria-valuetext", percent(state.level));
+  for (const box of document.querySelectorAll("#tables input")) {
+    box.checked = tables().includes(Number(box.value));
+  }
+  const compared = methods();
+  for (const box of document.querySelectorAll("#methods input")) box.checked = compared.includes(box.value);
+  $("methods-said").textContent =
+    compared.length === 0
+      ? "No method is chosen, so none are compared: the table shows the interval to use and VB’s own, and a row that is opened has only these."
+      : "";
+  $("usual").hidden = state.methods === null;
+  const functional = state.functional.trim();
+  $("keep").disabled = functional === "" || state.kept.includes(functional);
+  showExports();
+}
+
+function showExports() {
+  const lines = tables().map((at) => {
+    const table = server.tables[at];
+    const n = shownOf(at).length;
+    const what = `${table.name}: ${n} ${n === 1 ? "quantity" : "quantities"} at ${percent(state.level)} by ${methodsOf(at).join(", ")}`;
+    const buttons = ["report", "csv", "json", "svg", "png"].map((format) => {
+      const name = format === "report" ? "Report" : format.toUpperCase();
+      const button = element("button", { type: "button" }, name);
+      button.dataset.format = format;
+      button.addEventListener("click", () => save(at, format));
+      return button;
+    });
+    return element("div", { className: "export" }, element("p", { className: "hint" }, what), ...buttons);
+  });
+  $("exports").replaceChildren(...lines);
 }
 
 function buildControls() {
@@ -103,113 +102,90 @@ function buildControls() {
     });
     $("tables").append(element("label", {}, box, table.name));
   }
-  $("tables").hidden = server.tables.length < 2;
+  const one = server.tables.length < 2;
+  $("tables").hidden = one;
+  document.body.classList.toggle("several", !one);
+  if (one) {
+    $("title").textContent = server.tables[0].name;
+    document.title = `${server.tables[0].name} – trustvb explore`;
+  }
   for (const { method, title, svg } of server.legend) {
     const possible = server.tables.some((t) => t.methods.find((m) => m.name === method)?.possible);
     const box = element("input", { type: "checkbox", value: method, disabled: !possible });
     box.addEventListener("change", () => {
-      const chosen = [...document.querySelectorAll("#methods input:checked")].map((b) => b.value);
-      change({ methods: chosen });
+      change({ methods: [...document.querySelectorAll("#methods input:checked")].map((b) => b.value) });
     });
     const look = element("span", { className: "look" }, drawing(svg));
     look.setAttribute("aria-hidden", "true");
-    const label = element("label", {}, box, look, method);
-    label.title = possible ? title : `${title} The table does not have what this method needs.`;
-    $("methods").append(label);
+    const about = possible ? title : `${title} The table does not have what this method needs.`;
+    $("methods").append(element("label", { title: about }, box, look, method));
   }
+  $("usual").addEventListener("click", () => change({ methods: null }));
   input.maxLength = server.longest;
+  input.placeholder += ` e.g. ${example()}`;
   $("slider").addEventListener("input", () => {
-    $("level").value = $("slider").value;
+    $("level").value = percent(Number($("slider").value));
+    sayLevel(null);
     change({ level: Number($("slider").value) });
   });
   $("level").addEventListener("input", () => {
-    const level = Number($("level").value);
-    if (level > 0 && level < 1) change({ level });
+    const level = parseLevel($("level").value);
+    const said = `“${$("level").value}” is no level: write 95, 95% or 0.95, between 0 and 100%.`;
+    sayLevel(level === null ? said : null);
+    if (level !== null) change({ level });
   });
   $("keep").addEventListener("click", keep);
   $("question").addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("pointerdown", (event) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+  addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && event.target.closest?.("details.menu[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
+/** A difference that this table has. */
+function example() {
+  const { vocabulary } = server.tables[0];
+  const centre = vocabulary.quantities.find((q) => q.indices.join() === "component,coordinate");
+  const column = vocabulary.coordinates[0];
+  return centre && column ? `${centre.name}[1,${column}] - ${centre.name}[2,${column}]` : "pi[1]";
+}
+
+function sayLevel(problem) {
+  $("level").setAttribute("aria-invalid", String(problem !== null));
+  $("level-problem").hidden = problem === null;
+  $("level-problem").textContent = problem ?? "";
 }
 
 function keep() {
   const functional = state.functional.trim();
-  if (functional !== "" && !state.kept.includes(functional)) change({ kept: [...state.kept, functional] });
+  if (functional === "") return;
+  const there = listed({ ...state, functional: "" }, server.tables[tables()[0]].defaults);
+  change({ functional, kept: there.includes(functional) ? state.kept : [...state.kept, functional] }, "kept");
 }
 
-// Completion.
-
-let completion = { options: [] };
-let chosen = -1;
-
-function offer() {
-  const vocabulary = server.tables[tables()[0]].vocabulary;
-  completion = complete(input.value, input.selectionStart, vocabulary);
-  chosen = -1;
-  drawCompletions();
+/** Opens a row, or closes it if it is open. */
+function open(functional) {
+  const next = state.functional.trim() === functional ? "" : functional;
+  input.value = next;
+  change({ functional: next }, "open");
 }
 
-function drawCompletions() {
-  const open = completion.options.length > 0;
-  const list = $("completions");
-  list.hidden = !open;
-  input.setAttribute("aria-expanded", String(open));
-  list.replaceChildren(
-    ...completion.options.map((option, i) => {
-      const item = element("li", { id: `completion-${i}`, role: "option" }, option.label);
-      item.setAttribute("aria-selected", String(i === chosen));
-      item.addEventListener("pointerdown", (event) => {
-        event.preventDefault();
-        take(i);
-      });
-      return item;
-    }),
-  );
-  if (chosen >= 0) {
-    input.setAttribute("aria-activedescendant", `completion-${chosen}`);
-    list.children[chosen].scrollIntoView({ block: "nearest" });
-  } else {
-    input.removeAttribute("aria-activedescendant");
-  }
-}
-
-function closeCompletions() {
-  completion = { options: [] };
-  chosen = -1;
-  drawCompletions();
-}
-
-function take(i) {
-  const { text, caret } = accept(input.value, completion, completion.options[i]);
-  input.value = text;
-  input.setSelectionRange(caret, caret);
-  change({ functional: text });
-  offer();
-}
-
-function onKey(event) {
-  const n = completion.options.length;
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step && n > 0) {
-    chosen = chosen < 0 ? (step > 0 ? 0 : n - 1) : (chosen + step + n) % n;
-    drawCompletions();
-  } else if (event.key === "Tab" && n > 0 && !event.shiftKey && (chosen >= 0 || input.value !== "")) {
-    take(Math.max(chosen, 0));
-  } else if (event.key === "Enter" && chosen >= 0) {
-    take(chosen);
-  } else if (event.key === "Enter") {
-    closeCompletions();
-    keep();
-  } else if (event.key === "Escape" && n > 0) {
-    closeCompletions();
-  } else {
-    return;
-  }
-  event.preventDefault();
+function drop(functional) {
+  const closed = state.functional.trim() === functional ? "" : state.functional;
+  input.value = closed;
+  change({ functional: closed, kept: state.kept.filter((q) => q !== functional) });
 }
 
 // Answers. Each round of questions ends the one before, here and on the server.
 
 let round = new AbortController();
-const cards = new Map();
 
 function show() {
   showControls();
@@ -218,24 +194,24 @@ function show() {
   const { signal } = round;
   const shown = tables();
   for (const [at, card] of cards) {
-    if (!shown.includes(at)) {
-      card.remove();
-      cards.delete(at);
-    }
+    if (shown.includes(at)) continue;
+    card.node.remove();
+    cards.delete(at);
   }
-  if (state.functional.trim() === "") {
-    showProblem(null);
-    $("law").textContent = `Type a quantity such as ${server.tables[shown[0]].defaults.slice(0, 3).join(", ")}.`;
-  }
-  for (const at of shown) {
-    const card = cards.get(at) ?? newCard(at);
-    $("answers").append(card);
+  if (state.functional.trim() === "") showChecked(null);
+  for (const [i, at] of shown.entries()) {
+    const card = cards.get(at) ?? new Card(at, server.tables[at], { open, drop });
+    cards.set(at, card);
+    if ($("answers").children[i] !== card.node) $("answers").insertBefore(card.node, $("answers").children[i] ?? null);
+    card.dim({
+      overview: String(state.level),
+      details: JSON.stringify([state.functional.trim(), state.level, methodsOf(at)]),
+      compare: JSON.stringify([state.level, state.methods, listOf(at)]),
+    });
     // Whatever goes wrong is shown on the card; a round that has ended is nobody's business.
-    const shownOnCard = (problem) => {
-      if (problem.name !== "AbortError" && !signal.aborted) cardProblem(card, problem);
-    };
-    askOne(at, card, signal).catch(shownOnCard);
-    askKept(at, card, signal).catch(shownOnCard);
+    answer(at, card, signal).catch((problem) => {
+      if (problem.name !== "AbortError" && !signal.aborted && !problem.unreachable) card.problem(problem);
+    });
   }
 }
 
@@ -245,235 +221,128 @@ const pause = (signal) =>
     setTimeout(() => (signal.aborted ? reject(new DOMException("", "AbortError")) : resolve()), 40);
   });
 
-/** What a text means to a table, or what is wrong with it and where. */
-async function check(at, functional, signal) {
-  if (functional.length > server.longest) {
-    return { error: { message: `This quantity has more than ${server.longest} characters.` } };
-  }
-  return (await request("/api/check", { table: at, functional }, signal)).json();
+async function answer(at, card, signal) {
+  const functional = state.functional.trim();
+  const wanted = listOf(at);
+  const readable = functional === "" || (await canRead(at, card, functional, signal));
+  if (signal.aborted) return;
+  const functionals = readable ? wanted : wanted.filter((h) => h !== functional);
+  if (readable) card.setOpened(functional);
+  if (functional !== "") await pause(signal);
+  const question = { table: at, level: state.level, methods: methodsOf(at) };
+  const rows = ask("/api/overview", { ...question, functionals }, signal).then((found) => {
+    if (signal.aborted) return;
+    card.showOverview(found, state, tables().length > 1);
+    card.showCommand(found.command);
+    showExports();
+    if (at === tables()[0] && functional === "") $("status").textContent = found.verdict;
+  });
+  await Promise.all([
+    rows,
+    readable && functional !== "" ? details(card, { ...question, functional }, rows, signal) : null,
+    compare(card, question, rows, signal),
+  ]);
 }
 
 /** Tells at once whether the text can be read. */
-function showChecked(checked) {
-  showProblem(checked.error ?? null, state.functional);
-  if (checked.error) {
-    $("law").textContent = "";
-    return;
-  }
-  const laws = [...new Set(checked.parts.map((part) => part.law))];
-  $("law").textContent = laws.includes(null) ? "No exact law: evaluated at draws." : `Exact law: ${laws.join(", ")}.`;
+async function canRead(at, card, functional, signal) {
+  const long = `This quantity has more than ${server.longest} characters.`;
+  const checked =
+    functional.length > server.longest
+      ? { error: { message: long } }
+      : await ask("/api/check", { table: at, functional }, signal);
+  // The first table's complaint stands under the input.
+  if (signal.aborted) return false;
+  if (at === tables()[0]) showChecked(checked);
+  else card.problem(checked.error ?? null, functional);
+  return !checked.error;
 }
 
-function showProblem(problem, text) {
+async function details(card, question, rows, signal) {
+  const found = await ask("/api/ask", question, signal);
+  await rows;
+  if (signal.aborted) return;
+  card.showDetails(found);
+  $("status").textContent = found.parts.map((part) => `${part.label} ${part.words}`).join(" ");
+}
+
+async function compare(card, question, rows, signal) {
+  await rows;
+  if (signal.aborted) return;
+  if (state.methods === null || methods().length === 0 || card.functionals.length === 0) {
+    card.showCompare(null);
+    return;
+  }
+  const { forest } = await ask("/api/list", { ...question, functionals: card.functionals }, signal);
+  if (!signal.aborted) card.showCompare(forest);
+}
+
+let lastChecked = null;
+
+function showChecked(checked) {
+  lastChecked = checked;
+  const error = checked?.error ?? null;
+  // A name that is being typed is no mistake while there is something to complete it.
+  const unfinished = !$("completions").hidden && error?.to === state.functional.trim().length && error.from < error.to;
+  const problem = unfinished ? null : error;
   input.setAttribute("aria-invalid", String(problem !== null));
   $("problem").hidden = problem === null;
-  if (problem !== null) $("problem").replaceChildren(...problemNodes(problem, text));
+  if (problem !== null) $("problem").replaceChildren(...problemNodes(problem, state.functional));
+  const laws = [...new Set((checked?.parts ?? []).map((part) => part.law))];
+  const law = laws.includes(null) ? "No exact law: evaluated at draws." : `Exact law: ${laws.join(", ")}.`;
+  const read = input.value.trim() !== state.functional.trim() ? `Read as ${state.functional.trim()}. ` : "";
+  $("law").hidden = laws.length === 0;
+  $("law").textContent = laws.length === 0 ? "" : read + law;
 }
 
-function problemNodes(problem, text) {
-  const nodes = [element("p", {}, problem.message ?? String(problem))];
-  // The text's own spaces at its start are not counted by the server.
-  const shown = (text ?? "").trim();
-  if (problem.from !== undefined && shown.length <= 200) {
-    const [before, wrong, after] = mark(shown, problem.from, problem.to);
-    nodes.push(element("pre", {}, before, element("mark", {}, wrong === "" ? "␣" : wrong), after));
-  }
-  if (problem.suggestion) nodes.push(element("p", {}, problem.suggestion));
-  return nodes;
-}
-
-function newCard(at) {
-  const card = $("card").content.firstElementChild.cloneNode(true);
-  const table = server.tables[at];
-  card.querySelector("h2").textContent = table.name;
-  card.querySelector(".about").textContent =
-    `${table.model} with ${table.components} components, ${table.units} units, ${table.grid} ω, ` +
-    `${table.resamples}, seed ${table.seed}`;
-  for (const button of card.querySelectorAll("[data-format]")) {
-    button.addEventListener("click", () => save(at, button.dataset.format, card));
-  }
-  const copy = card.querySelector(".copy");
-  copy.addEventListener("click", async () => {
-    const code = card.querySelector(".command code");
-    try {
-      await navigator.clipboard.writeText(code.textContent);
-      copy.textContent = "Copied";
-    } catch {
-      getSelection().selectAllChildren(code);
-      copy.textContent = "Selected";
-    }
-    setTimeout(() => (copy.textContent = "Copy"), 2000);
-  });
-  showCommand(card, "");
-  cards.set(at, card);
-  return card;
-}
-
-/** The methods that a table can answer by, among those asked. */
-function possible(at) {
-  const there = server.tables[at].methods.filter((m) => m.possible).map((m) => m.name);
-  return methods().filter((name) => there.includes(name));
-}
-
-/** What is exported: the kept quantities, or the one that is shown. */
-const exported = () => (state.kept.length > 0 ? state.kept : [state.functional.trim()].filter((h) => h !== ""));
-
-async function askOne(at, card, signal) {
-  const what = card.querySelector(".export .what");
-  what.textContent = state.kept.length > 1 ? `Export ${state.kept.length} kept quantities as` : "Export as";
-  card.querySelector(".export").hidden = exported().length === 0;
-  if (state.functional.trim() === "") {
-    card.querySelector(".parts").replaceChildren();
-    card.querySelector(".words").replaceChildren();
-    return;
-  }
-  const first = at === tables()[0];
-  const checked = await check(at, state.functional, signal);
-  if (signal.aborted) return;
-  // The first table's complaint stands under the input.
-  if (first) showChecked(checked);
-  cardProblem(card, first ? null : (checked.error ?? null));
-  card.querySelector(".parts").classList.toggle("old", Boolean(checked.error));
-  if (checked.error) return;
-  await pause(signal);
-  card.setAttribute("aria-busy", "true");
+async function save(at, format) {
   try {
-    const question = { table: at, functional: state.functional, level: state.level, methods: possible(at) };
-    const answer = await (await request("/api/ask", question, signal)).json();
-    if (signal.aborted) return;
-    showAnswer(card, answer);
-    $("status").textContent = answer.parts.map((part) => `${part.label} ${part.words}`).join(" ");
-  } finally {
-    if (!signal.aborted) card.setAttribute("aria-busy", "false");
-  }
-}
-
-function cardProblem(card, problem) {
-  const place = card.querySelector(".problem");
-  place.hidden = problem === null;
-  if (problem !== null) place.replaceChildren(...problemNodes(problem, state.functional));
-}
-
-function showAnswer(card, answer) {
-  card.querySelector(".words").replaceChildren(...answer.words.map((words) => element("p", {}, words)));
-  const rows = [...answer.answer.intervals];
-  const parts = answer.parts.map((part) => showPart(part, rows.splice(0, part.rows.length)));
-  card.querySelector(".parts").replaceChildren(...parts);
-  if (state.kept.length === 0) showCommand(card, answer.command);
-}
-
-function showCommand(card, command) {
-  card.querySelector(".command").hidden = command === "";
-  card.querySelector(".command code").textContent = command;
-}
-
-function showPart(part, numbers) {
-  const node = $("part").content.firstElementChild.cloneNode(true);
-  node.querySelector("h3 code").textContent = part.label;
-  node.querySelector(".told").textContent = part.words ? `It ${part.words}` : "";
-  const drawn = [part.density, part.coverage].filter((svg) => svg !== null);
-  node.querySelector(".pair").append(...drawn.map(drawing));
-  const cell = (shown, value, className = "number") => {
-    const data = element("data", { value: value === null ? "" : String(value) }, shown);
-    return element("td", { className }, data);
-  };
-  for (const [i, row] of part.rows.entries()) {
-    const exact = numbers[i];
-    const name = element("th", { scope: "row" }, row.method);
-    const line = element("tr", { className: row.method === part.quoted ? "quoted" : "" }, name);
-    line.dataset.method = row.method;
-    line.append(
-      cell(row.estimate, exact.estimate),
-      cell(row.lower, exact.lower),
-      cell(row.upper, exact.upper),
-      cell(row.omega, exact.omega),
-      cell(row.coverage, exact.coverage, ""),
-    );
-    node.querySelector("tbody").append(line);
-  }
-  node.querySelector(".flags").append(...flags(part.rows));
-  return node;
-}
-
-/** Flags as sentences, each once with the methods it is about, warnings first. */
-function flags(rows) {
-  const found = new Map();
-  for (const row of rows) {
-    for (const flag of row.flags) {
-      const known = found.get(flag.sentence) ?? { ...flag, methods: [] };
-      known.methods.push(row.method);
-      found.set(flag.sentence, known);
-    }
-  }
-  return [...found.values()]
-    .sort((a, b) => Number(b.warning) - Number(a.warning))
-    .map((flag) =>
-      element(
-        "li",
-        { className: flag.warning ? "warning" : "remark" },
-        element("strong", {}, flag.methods.join(", ")),
-        `: ${flag.sentence} `,
-        element("span", { className: "name" }, `(${flag.name})`),
-      ),
-    );
-}
-
-async function askKept(at, card, signal) {
-  const place = card.querySelector(".forest");
-  place.hidden = state.kept.length === 0;
-  if (state.kept.length === 0) return;
-  const checked = await Promise.all(state.kept.map((functional) => check(at, functional, signal)));
-  const problems = [];
-  const readable = state.kept.filter((functional, i) => {
-    if (checked[i].error) problems.push(...problemNodes(checked[i].error, functional));
-    return !checked[i].error;
-  });
-  const nodes = [element("h3", {}, "Kept quantities")];
-  if (problems.length > 0) nodes.push(element("div", { className: "problem" }, ...problems));
-  if (readable.length > 0) {
-    await pause(signal);
-    const question = { table: at, functionals: readable, level: state.level, methods: possible(at) };
-    const { forest, command } = await (await request("/api/list", question, signal)).json();
-    if (signal.aborted) return;
-    nodes.push(drawing(forest));
-    showCommand(card, command);
-  }
-  place.replaceChildren(...nodes);
-}
-
-async function save(at, format, card) {
-  try {
-    const question = { table: at, functionals: exported(), level: state.level, methods: possible(at), format };
+    const question = { table: at, functionals: shownOf(at), level: state.level, methods: methodsOf(at), format };
     const response = await request("/api/export", question);
     const name = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? "answer";
     const address = URL.createObjectURL(await response.blob());
     element("a", { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
     $("status").textContent = `Saved ${name}.`;
+    $("export-menu").open = false;
   } catch (problem) {
-    cardProblem(card, problem);
+    if (!problem.unreachable) cards.get(at)?.problem(problem);
   }
 }
 
+/** Says that the server cannot be reached, or no longer says so. */
+function sayReach(problem) {
+  const place = $("unreachable");
+  if (problem === null) {
+    place.hidden = true;
+    return;
+  }
+  const again = element("button", { type: "button" }, "Try again");
+  again.addEventListener("click", () => (server ? show() : begin()));
+  const more = server ? " What is shown may be of another question." : "";
+  place.replaceChildren(element("p", {}, problem + more), again);
+  place.hidden = false;
+}
+
 async function begin() {
+  watchReach(sayReach);
   try {
-    server = await (await request("/api/tables")).json();
+    server = await ask("/api/tables");
   } catch (problem) {
-    $("answers").replaceChildren(element("div", { className: "problem" }, ...problemNodes(problem)));
+    if (!problem.unreachable) {
+      $("answers").replaceChildren(element("div", { className: "problem" }, ...problemNodes(problem)));
+    }
     return;
   }
   buildControls();
-  if (state.functional === "" && state.kept.length === 0) {
-    state.functional = server.tables[tables()[0]].defaults[0] ?? "";
-  }
+  const vocabulary = () => server.tables[tables()[0]].vocabulary;
   input.value = state.functional;
-  input.addEventListener("input", () => {
-    change({ functional: input.value });
-    offer();
+  combobox(input, $("completions"), {
+    vocabulary,
+    typed: () => change({ functional: spelled(input.value, vocabulary()) }, "typed"),
+    enter: keep,
+    closed: () => showChecked(lastChecked),
   });
-  input.addEventListener("keydown", onKey);
-  input.addEventListener("blur", closeCompletions);
-  input.addEventListener("click", offer);
   addEventListener("popstate", () => {
     state = readState(location.search);
     input.value = state.functional;

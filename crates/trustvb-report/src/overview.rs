@@ -1,7 +1,7 @@
 //! The answer first: a verdict in words and one row per quantity, VB's own interval against the one to use.
 
-use crate::answers::{deserved, headline, percent, sentence};
-use crate::figures::{render_coverage_bar, render_interval_pair, whole_percent};
+use crate::answers::{Own, deserved, headline, percent, range as range_of, sentence};
+use crate::figures::{render_coverage_bar, render_interval_pair};
 use crate::picture::Quantity;
 use crate::plain::in_plain_words;
 use trustvb::calibrate::{Answer, Flag, Method};
@@ -37,9 +37,8 @@ pub(crate) struct Row<'a> {
     pub(crate) plain: Option<String>,
     pub(crate) quoted: &'a Answer,
     vb: Option<&'a Answer>,
-    /// The standard error of a coverage that is what it should be: resamples that all cover have no spread of their
-    /// own, and yet say little if they are few.
-    noise: f64,
+    /// How many resamples its coverage rests on.
+    resamples: usize,
 }
 
 /// A warning with the quantities it is about.
@@ -81,13 +80,12 @@ impl Verdict {
 impl<'a> Overview<'a> {
     pub(crate) fn new(table: &TvbTable, quantities: &'a [Quantity<'a>], level: f64) -> Self {
         let coordinates = &table.layout().coordinates;
-        let resamples = table.bootstraps(Design::Full).count().max(1) as f64;
-        let noise = (level * (1.0 - level) / resamples).sqrt();
+        let resamples = table.bootstraps(Design::Full).count();
         let row = |quantity: &'a Quantity<'a>| {
             let quoted = headline(quantity.at(level))?;
             let vb = quantity.at(level).find(|a| a.method == Method::Vb);
             let plain = in_plain_words(quantity.part.label(), coordinates);
-            Some(Row { part: quantity.part, plain, quoted, vb, noise })
+            Some(Row { part: quantity.part, plain, quoted, vb, resamples })
         };
         Overview { level, rows: quantities.iter().filter_map(row).collect() }
     }
@@ -204,15 +202,12 @@ impl Row<'_> {
 
     pub(crate) fn verdict(&self) -> Verdict {
         let Some((vb, coverage)) = self.vb.zip(self.covers()) else { return Verdict::Unknown };
-        let noise = 2.0 * vb.coverage_se.filter(|se| se.is_finite()).unwrap_or(0.0);
-        if coverage + noise < vb.level {
-            Verdict::TooShort
-        } else if coverage > vb.level + 2.0 * self.noise {
-            Verdict::TooLong
-        } else if coverage < vb.level - NEAR {
-            Verdict::Unclear
-        } else {
-            Verdict::Fine
+        match Own::of(vb, self.resamples) {
+            None => Verdict::Unknown,
+            Some(Own::TooShort) => Verdict::TooShort,
+            Some(Own::TooWide) => Verdict::TooLong,
+            Some(Own::Fine) if coverage < vb.level - NEAR => Verdict::Unclear,
+            Some(Own::Fine) => Verdict::Fine,
         }
     }
 
@@ -277,10 +272,7 @@ fn limits_text(answer: &Answer, beside: &Answer) -> String {
 
 /// `69–79%`, or `69%`.
 fn covered(rows: &[&Row<'_>]) -> String {
-    let shares = || rows.iter().filter_map(|row| row.covers());
-    let low = whole_percent(shares().fold(f64::INFINITY, f64::min));
-    let high = whole_percent(shares().fold(0.0, f64::max));
-    if low == high { low } else { format!("{}–{high}", low.trim_end_matches('%')) }
+    range_of(&rows.iter().filter_map(|row| row.covers()).collect::<Vec<_>>())
 }
 
 /// What the table is of, in a few words.

@@ -5,8 +5,10 @@ mod verdict;
 mod warnings;
 mod words;
 
+pub use crate::figures::whole_percent;
 pub use numbers::{deserved, number, significant};
-pub use verdict::{Own, verdict, whole_percent};
+pub(crate) use verdict::range;
+pub use verdict::{Own, verdict};
 pub use warnings::{Warning, runs, warnings};
 pub use words::{Remark, in_words, percent, remarks, sentence};
 pub(crate) use words::{plural, quantity_in_words};

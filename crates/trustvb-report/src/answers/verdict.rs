@@ -2,6 +2,7 @@
 
 use super::percent;
 use super::warnings::runs;
+use crate::figures::whole_percent;
 use trustvb::calibrate::{Answer, Method};
 
 /// What the estimated coverage of one of VB's own intervals says of it.
@@ -31,15 +32,6 @@ impl Own {
         } else {
             Own::Fine
         })
-    }
-}
-
-/// A coverage without decimals, which an estimate does not deserve; never rounded to certainty.
-pub fn whole_percent(coverage: f64) -> String {
-    match coverage {
-        c if c > 0.995 && c < 1.0 => ">99%".to_owned(),
-        c if c < 0.005 && c > 0.0 => "<1%".to_owned(),
-        c => format!("{:.0}%", 100.0 * c),
     }
 }
 
@@ -135,7 +127,7 @@ fn sentence<'a>(
 }
 
 /// `69–79%`, or one percentage when both ends are the same.
-fn range(coverages: &[f64]) -> String {
+pub(crate) fn range(coverages: &[f64]) -> String {
     let lowest = whole_percent(coverages.iter().copied().fold(f64::INFINITY, f64::min));
     let highest = whole_percent(coverages.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     match lowest == highest {
@@ -173,11 +165,5 @@ mod tests {
              they need be for 1 (mu[1,a]), covering >99%. VB's own is fine for the other, covering 95%."
         );
         assert!(said(&[], &[]).contains("not known"));
-    }
-
-    #[test]
-    fn coverages_are_not_rounded_to_certainty() {
-        let shown = [0.0, 0.001, 0.68, 0.998, 1.0].map(whole_percent);
-        assert_eq!(shown, ["0%", "<1%", "68%", ">99%", "100%"]);
     }
 }

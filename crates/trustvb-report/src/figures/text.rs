@@ -138,7 +138,7 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
 }
 
 /// A coverage without decimals, which an estimate does not deserve; never rounded to certainty.
-pub(crate) fn whole_percent(share: f64) -> String {
+pub fn whole_percent(share: f64) -> String {
     match share {
         c if c > 0.995 && c < 1.0 => ">99%".to_string(),
         c if c < 0.005 && c > 0.0 => "<1%".to_string(),

@@ -14,14 +14,16 @@ mod anderson;
 mod driver;
 mod influence;
 mod matching;
+mod moves;
 mod path;
+mod race;
 mod start;
 
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
 pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode, fit_path};
-pub(crate) use start::{Clusterable, centres_by_k_means};
+pub(crate) use start::{Clusterable, LLOYD_STEPS, ROUGH_STEPS, centres_by_k_means};
 
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
@@ -77,6 +79,38 @@ pub fn fit(
     options: &FitOptions,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Fit, Degenerate> {
+    let (state, outcome, starts) = match start {
+        Start::KMeans { restarts, seed } if *restarts > 1 && can_race(model, options) => {
+            let found = race::race(model, weights, omega, (*restarts, *seed), options, progress)?;
+            (found.0, found.1, *restarts)
+        }
+        _ => each_to_the_end(model, weights, omega, start, options, progress)?,
+    };
+    let mut sweeper = model.sweeper();
+    sweeper.load(weights)?;
+    let posterior = sweeper.posterior(omega, &state)?;
+    let order = posterior.order_by_weight();
+    let state = permute_state(model, &order, &state);
+    let posterior = sweeper.posterior(omega, &state)?;
+    let stride = state.len() / model.n_components();
+    let emptied = (0..model.n_components()).filter(|k| is_emptied(state[k * stride])).collect();
+    Ok(Fit { omega, posterior, state, outcome, emptied, starts })
+}
+
+/// Whether bounds on the way say which start is the best: they rise with every sweep.
+fn can_race(model: &dyn Model, options: &FitOptions) -> bool {
+    model.is_ascent() && matches!(options.stopping, Stopping::Relative(_))
+}
+
+/// The best of starts that each run until they stop: its state, its outcome and the number of starts.
+fn each_to_the_end(
+    model: &dyn Model,
+    weights: Option<&[f64]>,
+    omega: f64,
+    start: &Start,
+    options: &FitOptions,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(Vec<f64>, Outcome, usize), Degenerate> {
     let mut sweeper = model.sweeper();
     sweeper.load(weights)?;
     let mut driver = Driver::new(model);
@@ -109,13 +143,7 @@ pub fn fit(
         }
     }
     let (state, outcome) = best.ok_or(failure)?;
-    let posterior = sweeper.posterior(omega, &state)?;
-    let order = posterior.order_by_weight();
-    let state = permute_state(model, &order, &state);
-    let posterior = sweeper.posterior(omega, &state)?;
-    let stride = state.len() / model.n_components();
-    let emptied = (0..model.n_components()).filter(|k| is_emptied(state[k * stride])).collect();
-    Ok(Fit { omega, posterior, state, outcome, emptied, starts })
+    Ok((state, outcome, starts))
 }
 
 /// The state with new component `k` = old component `order[k]`.

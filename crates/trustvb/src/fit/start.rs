@@ -16,16 +16,20 @@ pub(crate) trait Clusterable {
 }
 
 /// Lloyd iterations; a start need not be a perfect clustering.
-const ITERATIONS: usize = 25;
+pub(crate) const LLOYD_STEPS: usize = 25;
+
+/// The same for one of several starts, whose own sweeps soon do better.
+pub(crate) const ROUGH_STEPS: usize = 4;
 
 /// Units looked at. A start from a random subset of a large data set is as good and far quicker.
 const MAX_UNITS: usize = 20_000;
 
-/// `k` centres for the weighted units (`None`: all of weight one), one after the other.
+/// `k` centres for the weighted units (`None`: all of weight one), one after the other, after at most `steps` of Lloyd's.
 pub(crate) fn centres_by_k_means(
     units: &impl Clusterable,
     k: usize,
     weights: Option<&[f64]>,
+    steps: usize,
     rng: &mut ChaCha8Rng,
 ) -> Vec<f64> {
     let length = units.centre_len();
@@ -45,7 +49,7 @@ pub(crate) fn centres_by_k_means(
     }
     let mut centres = seed(units, k, &chosen, rng);
     let mut labels = vec![usize::MAX; chosen.len()];
-    for _ in 0..ITERATIONS {
+    for _ in 0..steps {
         let mut changed = false;
         for (label, &(unit, _)) in labels.iter_mut().zip(&chosen) {
             let nearest = nearest(units, unit, &centres).0;

@@ -11,7 +11,7 @@ pub use update::Update;
 
 use super::{Model, ModelError, Sweeper};
 use crate::data::Dataset;
-use crate::fit::{Clusterable, centres_by_k_means};
+use crate::fit::{Clusterable, LLOYD_STEPS, ROUGH_STEPS, centres_by_k_means};
 use crate::linalg::{packed_index, packed_len};
 use crate::posterior::{Family, Layout, Posterior};
 use rows::Rows;
@@ -73,6 +73,22 @@ impl Gmm {
         self.centre.len()
     }
 
+    /// Centres in the data's units, after at most `steps` of k-means.
+    fn centres(
+        &self,
+        weights: Option<&[f64]>,
+        steps: usize,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        let mut centres = centres_by_k_means(&self.rows, self.n_components, weights, steps, rng);
+        for centre in centres.chunks_exact_mut(self.p()) {
+            for j in 0..self.p() {
+                centre[j] = self.centre[j] + self.scale[j] * centre[j];
+            }
+        }
+        centres
+    }
+
     /// Statistics per component: `N_k`, `Σ w r x`, the triangle of `Σ w r xxᵀ`.
     fn statistics_len(&self) -> usize {
         1 + self.p() + packed_len(self.p())
@@ -116,13 +132,15 @@ impl Model for Gmm {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        let mut centres = centres_by_k_means(&self.rows, self.n_components, weights, rng);
-        for centre in centres.chunks_exact_mut(self.p()) {
-            for j in 0..self.p() {
-                centre[j] = self.centre[j] + self.scale[j] * centre[j];
-            }
-        }
-        centres
+        self.centres(weights, LLOYD_STEPS, rng)
+    }
+
+    fn rough_centres(
+        &self,
+        weights: Option<&[f64]>,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        self.centres(weights, ROUGH_STEPS, rng)
     }
 
     /// The largest ratio, either way, of a column's standard deviation in `E[Σ_k]` to that of the weighted rows. A

@@ -52,7 +52,8 @@ pub(super) fn split_into(
 fn longest_axis(posterior: &Posterior, name: &str, component: usize) -> Option<Vec<f64>> {
     let block = posterior.normal_wishart(name, component)?;
     let p = block.mean().len();
-    let at = |i: usize, j: usize| block.w_inverse()[crate::linalg::packed_index(i.max(j), i.min(j))];
+    let at =
+        |i: usize, j: usize| block.w_inverse()[crate::linalg::packed_index(i.max(j), i.min(j))];
     // Of all components together: what a column's unit is.
     let spread: Vec<f64> = column_spreads(posterior, name, p);
     let mut axis: Vec<f64> = (0..p).map(|j| at(j, j).sqrt() / spread[j]).collect();

@@ -2,12 +2,15 @@
 //!
 //! Running every start to convergence spends nearly all sweeps on starts that do not win. Here all of them make a few
 //! sweeps, then half of them a few more, and so on. Where several arrive at the same best bound, that is the answer.
-//! Where they do not, there are many optima and more starts find more of them; moves ([`super::moves`]) do so sooner.
-//! Of very many units only some are looked at before the last run, which uses all and goes to the full tolerance.
+//! Where they do not, there are many optima: more starts would find more of them, and moves ([`super::moves`]) do so
+//! sooner. Of very many units only some are looked at before the last run, which uses all and goes to the full tolerance.
+//!
+//! Nothing here depends on the order in which threads finish: a run is a function of where it begins.
 
 use super::moves::{spare, split_into, without};
-use super::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
-use crate::model::{Degenerate, Model, Sweeper};
+use super::track::{Field, Runner, Track};
+use super::{FitOptions, Outcome, Progress, Status};
+use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
 use crate::random::{Purpose, index, stream};
 
@@ -15,126 +18,48 @@ use crate::random::{Purpose, index, stream};
 const FEW_UNITS: usize = 2000;
 const UNITS_PER_COMPONENT: usize = 400;
 
+/// More where a sweep costs little: units times the length of the state.
+const WORK: usize = 800_000;
+
 /// Sweeps after which a round of the race ends, and which share of the starts goes on: one in so many.
 const ROUNDS: [(usize, usize); 3] = [(10, 2), (25, 3), (60, 4)];
 
 /// Change of the state below which a run has found its optimum as far as the search wants to know.
 const SETTLED: f64 = 1e-4;
 
-/// Bounds nearer than this are taken for those of one optimum.
+/// Bounds nearer than this are taken for those of one optimum: they are sums of logarithms, so this is no matter of units.
 const SAME_BOUND: f64 = 0.01;
 
 /// So many starts at the same best bound end the search.
 const AGREEMENT: usize = 3;
 
-/// Components that moves try to spare.
-const SPARED: usize = 3;
-
-/// Sweeps given to all proposals of a round of moves, to the best few of them, and to the best one.
-const TRIAL_SWEEPS: [usize; 3] = [4, 10, 40];
-
-/// How many proposals go on after the first sweeps.
-const FINALISTS: usize = 3;
-
-/// Rounds of moves.
-const MOVES: usize = 12;
-
-/// A run on its way.
-#[derive(Clone, Debug)]
-struct Runner {
-    start: usize,
-    state: Vec<f64>,
-    outcome: Outcome,
+/// How hard moves are tried.
+struct Effort {
+    /// Components that might be spared.
+    spared: usize,
+    /// Sweeps given to all proposals, to the best few of them, and to the best one.
+    sweeps: [usize; 3],
+    /// How many proposals are the best few.
+    finalists: usize,
+    /// Rounds, each of which begins from the best proposal of the one before.
+    rounds: usize,
 }
 
-impl Runner {
-    fn bound(&self) -> f64 {
-        self.outcome.bound
-    }
+/// In the search.
+const THOROUGH: Effort = Effort { spared: 3, sweeps: [4, 10, 40], finalists: 3, rounds: 12 };
 
-    fn is_settled(&self) -> bool {
-        self.outcome.status != Status::HitLimit
-    }
-}
+/// In the last run.
+const QUICK: Effort = Effort { spared: 1, sweeps: [3, 10, 20], finalists: 1, rounds: 3 };
 
-/// Everything a run needs but its state.
-struct Track<'a> {
-    model: &'a dyn Model,
-    sweeper: Box<dyn Sweeper + 'a>,
-    driver: Driver,
-    omega: f64,
-    options: FitOptions,
-    starts: usize,
-}
+/// Sweeps given to states that the model itself proposes.
+const FLIP_SWEEPS: usize = 5;
 
-impl<'a> Track<'a> {
-    fn new(
-        model: &'a dyn Model,
-        weights: Option<&[f64]>,
-        omega: f64,
-        options: &FitOptions,
-        starts: usize,
-    ) -> Result<Track<'a>, Degenerate> {
-        let mut sweeper = model.sweeper();
-        sweeper.load(weights)?;
-        let options = options.clone();
-        Ok(Track { model, sweeper, driver: Driver::new(model), omega, options, starts })
-    }
+/// Sweeps of all units before it is decided from where to go on.
+const TRANSFER_SWEEPS: usize = 6;
 
-    /// A run that has made no sweep, from what `place` makes of the state.
-    fn begin(
-        &mut self,
-        start: usize,
-        place: impl FnOnce(&mut dyn Sweeper, &mut [f64]) -> Result<(), Degenerate>,
-    ) -> Result<Runner, Degenerate> {
-        let mut state = vec![0.0; self.model.state_len()];
-        place(self.sweeper.as_mut(), &mut state)?;
-        let outcome = Outcome {
-            bound: f64::NAN,
-            sweeps: 0,
-            change: f64::INFINITY,
-            status: Status::HitLimit,
-            trace: Vec::new(),
-        };
-        Ok(Runner { start, state, outcome })
-    }
-
-    /// Goes on to `sweeps` sweeps in all, or until the change is below `tolerance`.
-    fn advance(
-        &mut self,
-        runner: &mut Runner,
-        sweeps: usize,
-        tolerance: f64,
-        progress: &mut dyn FnMut(&Progress),
-    ) {
-        let before = runner.outcome.sweeps;
-        if sweeps <= before {
-            return;
-        }
-        let options = FitOptions {
-            stopping: Stopping::Relative(tolerance),
-            max_sweeps: sweeps - before,
-            ..self.options.clone()
-        };
-        let (start, starts) = (runner.start, self.starts);
-        let mut report =
-            |p: &Progress| progress(&Progress { start, starts, sweeps: before + p.sweeps, ..*p });
-        let outcome = self.driver.run(
-            self.sweeper.as_mut(),
-            self.omega,
-            &mut runner.state,
-            &options,
-            &mut report,
-        );
-        let mut trace = std::mem::take(&mut runner.outcome.trace);
-        trace.extend_from_slice(&outcome.trace);
-        runner.outcome = Outcome { sweeps: before + outcome.sweeps, trace, ..outcome };
-    }
-
-    fn posterior(&mut self, runner: &Runner) -> Result<Posterior, Degenerate> {
-        self.sweeper.posterior(self.omega, &runner.state)
-    }
-}
+/// Sweeps of the last run after which it is asked whether it gets on, or wastes a component. The first is asked only when
+/// the search has not seen all units.
+const CHECKPOINTS: [usize; 3] = [20, 80, 320];
 
 /// The best that `starts` starts lead to: its state, components in any order, and how it was reached.
 pub(super) fn race(
@@ -142,39 +67,62 @@ pub(super) fn race(
     weights: Option<&[f64]>,
     omega: f64,
     (starts, seed): (usize, u64),
-    options: &FitOptions,
+    (options, tolerance): (&FitOptions, f64),
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Vec<f64>, Outcome), Degenerate> {
-    let Stopping::Relative(tolerance) = options.stopping else {
-        return Err(Degenerate::NotFinite);
-    };
     let few = few_units(model, weights, seed);
-    let looked_at = few.as_deref().or(weights);
-    let mut track = Track::new(model, looked_at, omega, options, starts)?;
-    // Bounds of fewer units are no part of the fit that is reported.
-    let mut silent = |_: &Progress| ();
-    let watch: &mut dyn FnMut(&Progress) = if few.is_some() { &mut silent } else { progress };
-    let mut runners = Vec::with_capacity(starts);
-    let mut failure = Degenerate::NotFinite;
-    for number in 0..starts {
+    let settled = SETTLED.max(tolerance);
+    let all = Field { model, weights, omega, options, starts, settled };
+    let (best, mut track) = match &few {
+        None => search(&all, seed, progress)?,
+        Some(few) => {
+            // Bounds of fewer units are no part of the fit that is reported.
+            let field = Field { weights: Some(few), ..all };
+            let (best, mut track) = search(&field, seed, &mut |_| ())?;
+            transfer(&all, best.start, &track.posterior(&best)?, progress)?
+        }
+    };
+    let mut best = best;
+    let first = if few.is_some() { 0 } else { 1 };
+    for sweeps in &CHECKPOINTS[first..] {
+        track.advance(&mut best, *sweeps, settled, progress);
+        if !best.is_settled() || track.has_free_component(&best) {
+            improve(&all, &mut track, &mut best, &QUICK, progress);
+        }
+    }
+    track.advance(&mut best, options.max_sweeps, tolerance, progress);
+    Ok((best.state, best.outcome))
+}
+
+/// The best run that the units of `field` lead to, not yet at the full tolerance.
+fn search<'a>(
+    field: &Field<'a>,
+    seed: u64,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(Runner, Track<'a>), Degenerate> {
+    let mut track = field.track()?;
+    let begun = field.each((0..field.starts).collect(), |track, number| {
         let mut rng = stream(seed, Purpose::Start, number as u64);
-        let centres = model.rough_centres(looked_at, &mut rng);
-        match track.begin(number, |sweeper, state| sweeper.start(omega, &centres, state)) {
+        let centres = field.model.rough_centres(field.weights, &mut rng);
+        track.begin(number, |sweeper, state| sweeper.start(field.omega, &centres, state))
+    });
+    let mut failure = Degenerate::NotFinite;
+    let mut runners = Vec::with_capacity(field.starts);
+    for runner in begun {
+        match runner {
             Ok(runner) => runners.push(runner),
             Err(why) => failure = why,
         }
     }
-    let settled = SETTLED.max(tolerance);
     let mut agree = false;
     for (sweeps, share) in ROUNDS {
-        for runner in &mut runners {
-            track.advance(runner, sweeps, settled, watch);
-            if let (Status::Degenerate(why), true) = (&runner.outcome.status, runner.bound().is_nan())
-            {
+        runners = field.advance_all(runners, sweeps, progress);
+        for runner in &runners {
+            if let (Status::Degenerate(why), true) = (&runner.outcome.status, runner.has_failed()) {
                 failure = why.clone();
             }
         }
-        runners.retain(|runner| !runner.bound().is_nan());
+        runners.retain(|runner| !runner.has_failed());
         runners.sort_by(|a, b| b.bound().total_cmp(&a.bound()));
         agree = runners.len() >= AGREEMENT
             && runners[..AGREEMENT].iter().all(|runner| {
@@ -183,30 +131,27 @@ pub(super) fn race(
         if agree {
             break;
         }
-        runners.truncate(starts.div_ceil(share));
+        runners.truncate(field.starts.div_ceil(share));
     }
     let mut best = runners.into_iter().next().ok_or(failure)?;
     if !agree {
-        improve(&mut track, &mut best, settled, watch);
+        improve(field, &mut track, &mut best, &THOROUGH, progress);
     }
-    if few.is_some() {
-        let posterior = track.posterior(&best)?;
-        track = Track::new(model, weights, omega, options, starts)?;
-        best = track.begin(best.start, |sweeper, state| sweeper.start_from(&posterior, state))?;
-    }
-    track.advance(&mut best, options.max_sweeps, tolerance, progress);
-    Ok((best.state, best.outcome))
+    flip(field, &mut best, progress);
+    Ok((best, track))
 }
 
 /// Weights that leave only some of very many units; `None` where all are few enough.
 fn few_units(model: &dyn Model, weights: Option<&[f64]>, seed: u64) -> Option<Vec<f64>> {
-    let most = FEW_UNITS.max(UNITS_PER_COMPONENT * model.n_components());
+    let most = FEW_UNITS
+        .max(UNITS_PER_COMPONENT * model.n_components())
+        .max(WORK / model.state_len().max(1));
     let n = model.n_units();
-    let mut present: Vec<usize> =
-        (0..n).filter(|&i| weights.is_none_or(|w| w[i] > 0.0)).collect();
+    let mut present: Vec<usize> = (0..n).filter(|&i| weights.is_none_or(|w| w[i] > 0.0)).collect();
     if present.len() <= 2 * most {
         return None;
     }
+    // A stream that no start has.
     let mut rng = stream(seed, Purpose::Start, u64::MAX);
     let mut few = vec![0.0; n];
     for i in 0..most {
@@ -217,58 +162,94 @@ fn few_units(model: &dyn Model, weights: Option<&[f64]>, seed: u64) -> Option<Ve
     Some(few)
 }
 
-/// Tries moves on `best` until none raises the bound.
-fn improve(
-    track: &mut Track<'_>,
-    best: &mut Runner,
-    settled: f64,
+/// A run on all units, from what a search among some of them has found. Its centres alone may lead higher than the whole
+/// `q(θ)`: both are tried.
+fn transfer<'a>(
+    field: &Field<'a>,
+    start: usize,
+    posterior: &Posterior,
     progress: &mut dyn FnMut(&Progress),
-) {
-    let k = track.model.n_components();
-    let stride = track.model.state_len() / k;
-    let mut silent = |_: &Progress| ();
-    for _ in 0..MOVES {
-        let Ok(posterior) = track.posterior(best) else { return };
-        let counts: Vec<f64> = best.state.iter().step_by(stride).copied().collect();
-        let mut trials: Vec<Runner> = Vec::new();
-        for component in spare(&posterior, &counts, SPARED) {
-            let proposals = std::iter::once(Some(without(&posterior, component))).chain(
-                (0..k)
-                    .filter(|&other| other != component && counts[other] > 2.0)
-                    .map(|other| split_into(&posterior, component, other)),
-            );
-            for proposal in proposals.flatten() {
-                let begun = track
-                    .begin(best.start, |sweeper, state| sweeper.start_from(&proposal, state));
-                if let Ok(mut trial) = begun {
-                    track.advance(&mut trial, TRIAL_SWEEPS[0], settled, &mut silent);
-                    if !trial.bound().is_nan() {
-                        trials.push(trial);
-                    }
+) -> Result<(Runner, Track<'a>), Degenerate> {
+    let mut track = field.track()?;
+    let centres = posterior.centres();
+    let begun = [
+        track.begin(start, |sweeper, state| sweeper.start_from(posterior, state)),
+        track.begin(start, |sweeper, state| sweeper.start(field.omega, &centres, state)),
+    ];
+    let mut best: Option<Runner> = None;
+    let mut failure = Degenerate::NotFinite;
+    for runner in begun {
+        match runner {
+            Ok(mut runner) => {
+                track.advance(&mut runner, TRANSFER_SWEEPS, field.settled, progress);
+                if best.as_ref().is_none_or(|b| b.has_failed() || runner.bound() > b.bound()) {
+                    best = Some(runner);
                 }
             }
+            Err(why) => failure = why,
         }
-        for (sweeps, keep) in [(TRIAL_SWEEPS[1], FINALISTS), (TRIAL_SWEEPS[2], 1)] {
+    }
+    Ok((best.ok_or(failure)?, track))
+}
+
+/// Tries moves on `best` until none raises the bound.
+fn improve(
+    field: &Field<'_>,
+    track: &mut Track<'_>,
+    best: &mut Runner,
+    effort: &Effort,
+    progress: &mut dyn FnMut(&Progress),
+) {
+    for _ in 0..effort.rounds {
+        let Ok(posterior) = track.posterior(best) else { return };
+        let counts = track.counts(best);
+        // `None` begins from the centres alone.
+        let mut proposals = vec![None];
+        for component in spare(&posterior, &counts, effort.spared) {
+            proposals.push(Some(without(&posterior, component)));
+            let others = (0..counts.len()).filter(|&c| c != component && counts[c] > 2.0);
+            proposals.extend(
+                others.filter_map(|other| split_into(&posterior, component, other)).map(Some),
+            );
+        }
+        let centres = posterior.centres();
+        let tried = field.each(proposals, |track, proposal| {
+            let begun = track.begin(best.start, |sweeper, state| match &proposal {
+                Some(proposal) => sweeper.start_from(proposal, state),
+                None => sweeper.start(field.omega, &centres, state),
+            });
+            begun.ok().map(|mut trial| {
+                track.advance(&mut trial, effort.sweeps[0], field.settled, &mut |_| ());
+                trial
+            })
+        });
+        let mut trials: Vec<Runner> = tried.into_iter().flatten().collect();
+        for (sweeps, keep) in [(effort.sweeps[1], effort.finalists), (effort.sweeps[2], 1)] {
+            trials.retain(|trial| !trial.has_failed());
             trials.sort_by(|a, b| b.bound().total_cmp(&a.bound()));
             trials.truncate(keep);
-            for trial in &mut trials {
-                track.advance(trial, sweeps, settled, &mut silent);
-            }
+            trials = field.advance_all(trials, sweeps, &mut |_| ());
         }
         let Some(trial) = trials.pop() else { return };
-        if trial.bound() <= best.bound() + SAME_BOUND {
+        if !(trial.bound() > best.bound() + SAME_BOUND) {
             return;
         }
-        let before = best.outcome.sweeps;
-        *best = trial;
-        best.outcome.sweeps += before;
-        best.outcome.trace.clear();
-        progress(&Progress {
-            start: best.start,
-            starts: track.starts,
-            sweeps: best.outcome.sweeps,
-            bound: best.bound(),
-            change: best.outcome.change,
+        best.replace(trial, field.starts, progress);
+    }
+}
+
+/// Goes over to the best of the states that the model itself proposes, as long as that raises the bound.
+fn flip(field: &Field<'_>, best: &mut Runner, progress: &mut dyn FnMut(&Progress)) {
+    for _ in 0..field.model.n_components() {
+        let tried = field.each(field.model.variants(&best.state), |track, variant| {
+            let mut trial = Runner::new(best.start, variant);
+            track.advance(&mut trial, FLIP_SWEEPS, field.settled, &mut |_| ());
+            trial
         });
+        let better = tried.into_iter().filter(|trial| trial.bound() > best.bound() + SAME_BOUND);
+        // The first of equals, as everywhere.
+        let found = better.reduce(|a, b| if b.bound() > a.bound() { b } else { a });
+        let Some(trial) = found else { return };
+        best.replace(trial, field.starts, progress);
     }
 }

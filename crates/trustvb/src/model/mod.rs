@@ -96,6 +96,11 @@ pub trait Model: Send + Sync {
     ) -> Vec<f64> {
         self.random_centres(weights, rng)
     }
+    /// States with the same expected sufficient statistics as `state` that sweeps may not reach from it, though their bound
+    /// be higher: where the model has discrete choices of its own. None by default.
+    fn variants(&self, _state: &[f64]) -> Vec<Vec<f64>> {
+        Vec::new()
+    }
     /// For each component, by what factor its spread in a fit of all units differs at most from that of the units, weighted
     /// by their responsibilities: what is far above 1 is the prior's doing. Nothing where the model cannot say.
     fn made_by_prior(&self, _posterior: &Posterior) -> Vec<f64> {

@@ -1,192 +1,173 @@
-//! Explore.
+//! Compares the race of starts with ten starts that each run to convergence, for `cargo xtask bench`.
+//!
+//! `bench_starts [SETS]` simulates that many data sets (300 unless told) of many shapes, fits each both ways, and prints a
+//! line of JSON per group: how often the race ends at the same bound, above and below it, and what either costs.
+
 #![allow(clippy::print_stdout, reason = "an example prints")]
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use serde_json::json;
 use std::error::Error;
+use std::time::Instant;
 use trustvb::data::Dataset;
-use trustvb::fit::{Driver, FitOptions, Start, fit};
+use trustvb::fit::{Driver, FitOptions, Start, Status, fit};
 use trustvb::model::{Gmm, GmmPrior, Model, Update};
 use trustvb::random::{Purpose, stream};
 
-fn simulate(
-    seed: u64,
+/// Bounds that differ by less are of one optimum.
+const SAME: f64 = 0.01;
+
+/// The largest `n p² K` that is looked at, so that ten full starts take no more than seconds.
+const MOST_WORK: usize = 3_000_000;
+
+/// What is simulated.
+struct Shape {
     n: usize,
     p: usize,
     k: usize,
+    asked: usize,
     separation: f64,
-) -> Result<Dataset, Box<dyn Error>> {
-    let mut rng = stream(seed, Purpose::Simulate, (n * 1000 + p * 10 + k) as u64);
-    let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
-    let centres: Vec<f64> = (0..k * p).map(|_| separation * normal()).collect();
-    let roots: Vec<Vec<f64>> = (0..k)
-        .map(|_| {
-            let size = (0.4 * normal()).exp();
-            (0..p * p)
-                .map(|e| {
-                    size * (if e / p == e % p { 1.0 } else { 0.0 }
-                        + 0.5 / (p as f64).sqrt() * normal())
-                })
-                .collect()
-        })
-        .collect();
-    let weights: Vec<f64> = (0..k).map(|_| (0.5 * normal()).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    let mut columns = vec![Vec::with_capacity(n); p];
-    let mut z = vec![0.0; p];
-    let mut count = vec![0.0; k];
-    for i in 0..n {
-        let c = (0..k)
-            .max_by(|&a, &b| {
-                let due = |c: usize| (i + 1) as f64 * weights[c] / total - count[c];
-                due(a).total_cmp(&due(b))
-            })
-            .unwrap_or(0);
-        count[c] += 1.0;
-        for z in &mut z {
-            *z = normal();
-        }
-        for j in 0..p {
-            columns[j]
-                .push(centres[c * p + j] + (0..p).map(|l| roots[c][j * p + l] * z[l]).sum::<f64>());
-        }
-    }
-    Ok(Dataset::from_columns((1..=p).map(|j| format!("x{j}")).collect(), columns)?)
 }
 
-fn traces(quality: bool) -> Result<(), Box<dyn Error>> {
-    use rand::Rng;
-    for number in 0..300u64 {
+impl Shape {
+    fn draw(number: u64) -> Shape {
         let mut rng = stream(99, Purpose::Simulate, number);
         let mut pick = |of: &[usize]| of[(rng.next_u64() % of.len() as u64) as usize];
-        let (mut n, p, k) = (
-            pick(&[200, 500, 1000, 2000, 5000, 20000]),
-            pick(&[1, 2, 3, 5, 10, 20]),
-            pick(&[2, 3, 4, 5, 7, 10]),
-        );
-        let sep =
-            [0.7, 1.0, 1.5, 2.5, 4.0][pick(&[0, 1, 2, 3, 4])] * if p <= 2 { 2.0 } else { 1.0 };
+        let mut n = pick(&[200, 500, 1000, 2000, 5000, 20_000]);
+        let (p, k) = (pick(&[1, 2, 3, 5, 10, 20]), pick(&[2, 3, 4, 5, 7, 10]));
+        let apart = [0.7, 1.0, 1.5, 2.5, 4.0][pick(&[0, 1, 2, 3, 4])];
         let asked = k + pick(&[0, 0, 1, 2]);
-        while n * p * p * asked > 3_000_000 {
+        while n * p * p * asked > MOST_WORK {
             n /= 2;
         }
-        let data = simulate(number, n, p, k, sep)?;
-        let model = Gmm::new(&data, asked, GmmPrior::default(), Update::Corrected)?;
-        if quality {
-            let began = cpu();
-            let f = fit(
-                &model,
-                None,
-                1.0,
-                &Start::KMeans { restarts: 10, seed: 1 },
-                &FitOptions::default(),
-                &mut |_| (),
-            )?;
-            let stride = f.state.len() / asked;
-            let counts: Vec<f64> = (0..asked).map(|c| f.state[c * stride]).collect();
-            println!(
-                "{}",
-                serde_json::json!({"bound": f.outcome.bound, "sweeps": f.outcome.sweeps, "status": f.outcome.status.name(), "seconds": (cpu() - began), "counts": counts})
-            );
-            continue;
-        }
-        let mut sweeper = model.sweeper();
-        sweeper.load(None)?;
-        let mut driver = Driver::new(&model);
-        let began = cpu();
-        let mut all = Vec::new();
-        for start in 0..10 {
-            let centres = model.random_centres(None, &mut stream(1, Purpose::Start, start));
-            let mut state = vec![0.0; model.state_len()];
-            sweeper.start(1.0, &centres, &mut state)?;
-            let mut at = Vec::new();
-            let options = FitOptions { max_sweeps: 1000, ..FitOptions::default() };
-            let outcome = driver.run(sweeper.as_mut(), 1.0, &mut state, &options, &mut |p| {
-                at.push((p.sweeps, p.bound, p.change));
-            });
-            let stride = state.len() / asked;
-            let mut counts: Vec<f64> = (0..asked).map(|c| state[c * stride]).collect();
-            counts.sort_by(|a, b| b.total_cmp(a));
-            all.push(serde_json::json!({"trace": at, "bound": outcome.bound, "sweeps": outcome.sweeps, "status": outcome.status.name(), "counts": counts}));
-        }
-        println!(
-            "{}",
-            serde_json::json!({"n": n, "p": p, "k": k, "asked": asked, "sep": sep, "starts": all, "seconds": (cpu() - began)})
-        );
+        // In one or two columns there is less room.
+        let separation = if p <= 2 { 2.0 * apart } else { apart };
+        Shape { n, p, k, asked, separation }
     }
-    Ok(())
+
+    /// Components with centres, covariances and weights of their own.
+    fn simulate(&self, seed: u64) -> Result<Dataset, Box<dyn Error>> {
+        let Shape { n, p, k, .. } = *self;
+        let mut rng = stream(seed, Purpose::Simulate, (n * 1000 + p * 10 + k) as u64);
+        let centres: Vec<f64> = (0..k * p).map(|_| self.separation * normal(&mut rng)).collect();
+        let mut roots = Vec::with_capacity(k);
+        for _ in 0..k {
+            let size = (0.4 * normal(&mut rng)).exp();
+            let off = 0.5 / (p as f64).sqrt();
+            let root: Vec<f64> = (0..p * p)
+                .map(|e| size * (f64::from(u8::from(e / p == e % p)) + off * normal(&mut rng)))
+                .collect();
+            roots.push(root);
+        }
+        let weights: Vec<f64> = (0..k).map(|_| (0.5 * normal(&mut rng)).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        let mut counts = vec![0.0; k];
+        let mut columns = vec![Vec::with_capacity(n); p];
+        for i in 0..n {
+            // The component that is furthest behind its share.
+            let due = |c: usize| (i + 1) as f64 * weights[c] / total - counts[c];
+            let c = (0..k).max_by(|&a, &b| due(a).total_cmp(&due(b))).unwrap_or(0);
+            counts[c] += 1.0;
+            let z: Vec<f64> = (0..p).map(|_| normal(&mut rng)).collect();
+            for (j, column) in columns.iter_mut().enumerate() {
+                let noise: f64 = (0..p).map(|l| roots[c][j * p + l] * z[l]).sum();
+                column.push(centres[c * p + j] + noise);
+            }
+        }
+        Ok(Dataset::from_columns((1..=p).map(|j| format!("x{j}")).collect(), columns)?)
+    }
 }
 
-fn cpu() -> f64 {
-    let mut total = 0.0;
-    for task in std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
-        let text = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
-        total += text.split_whitespace().next().and_then(|x| x.parse::<f64>().ok()).unwrap_or(0.0);
-    }
-    total * 1e-9
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    StandardNormal.sample(rng)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let a: Vec<String> = std::env::args().skip(1).collect();
-    if a[0] == "traces" {
-        return traces(false);
-    }
-    if a[0] == "quality" {
-        return traces(true);
-    }
-    let u = |i: usize| a[i].parse::<usize>();
-    let (seed, n, p, k, asked) = (u(1)? as u64, u(2)?, u(3)?, u(4)?, u(5)?);
-    let sep: f64 = a[6].parse()?;
-    let data = simulate(seed, n, p, k, sep)?;
-    let model = Gmm::new(&data, asked, GmmPrior::default(), Update::Corrected)?;
+/// One data set, both ways.
+struct Compared {
+    n: usize,
+    spare: usize,
+    gain: f64,
+    seconds: f64,
+    full_seconds: f64,
+    unconverged: bool,
+    full_unconverged: bool,
+}
+
+fn compare(number: u64) -> Result<Compared, Box<dyn Error>> {
+    let shape = Shape::draw(number);
+    let data = shape.simulate(number)?;
+    let model = Gmm::new(&data, shape.asked, GmmPrior::default(), Update::Corrected)?;
     let options = FitOptions::default();
-    let began = cpu();
-    if a[0] == "fit" {
-        let f = fit(
-            &model,
-            None,
-            1.0,
-            &Start::KMeans { restarts: 10, seed: 1 },
-            &options,
-            &mut |_| (),
-        )?;
-        println!(
-            "fit {:.3}s bound {:.4} sweeps {} {:?}",
-            (cpu() - began),
-            f.outcome.bound,
-            f.outcome.sweeps,
-            f.outcome.status
-        );
-        return Ok(());
-    }
+    let began = Instant::now();
+    let start = Start::KMeans { restarts: 10, seed: 1 };
+    let raced = fit(&model, None, 1.0, &start, &options, &mut |_| ())?;
+    let seconds = began.elapsed().as_secs_f64();
+    let began = Instant::now();
     let mut sweeper = model.sweeper();
     sweeper.load(None)?;
     let mut driver = Driver::new(&model);
+    let (mut best, mut full_unconverged) = (f64::NEG_INFINITY, false);
     for start in 0..10 {
-        let began = cpu();
         let centres = model.random_centres(None, &mut stream(1, Purpose::Start, start));
-        let t_centres = (cpu() - began);
         let mut state = vec![0.0; model.state_len()];
         sweeper.start(1.0, &centres, &mut state)?;
-        let mut at = Vec::new();
-        let mut changes = Vec::new();
-        let outcome = driver.run(sweeper.as_mut(), 1.0, &mut state, &options, &mut |p| {
-            if [5, 10, 20, 40, 80, 160, 320, 640, 1280, 1999].contains(&p.sweeps) {
-                at.push((p.sweeps, p.bound));
-                changes.push(format!("{:.0e}", p.change));
-            }
-        });
-        let t = (cpu() - began);
-        let stride = state.len() / asked;
-        let counts: Vec<String> = (0..asked).map(|c| format!("{:.1}", state[c * stride])).collect();
-        println!(
-            "{start} centres {t_centres:.3} all {t:.3} sweeps {} bound {:.4} {:?} {:?}",
-            outcome.sweeps, outcome.bound, outcome.status, counts
-        );
-        println!(
-            "    {:?}",
-            at.iter().map(|(s, b)| format!("{s}:{:.3}", outcome.bound - b)).collect::<Vec<_>>()
-        );
-        println!("    {:?}", changes);
+        let outcome = driver.run(sweeper.as_mut(), 1.0, &mut state, &options, &mut |_| ());
+        if outcome.bound > best {
+            best = outcome.bound;
+            full_unconverged = outcome.status == Status::HitLimit;
+        }
     }
-    println!("all {:.3}", (cpu() - began));
+    Ok(Compared {
+        n: shape.n,
+        spare: shape.asked - shape.k,
+        gain: raced.outcome.bound - best,
+        seconds,
+        full_seconds: began.elapsed().as_secs_f64(),
+        unconverged: raced.outcome.status == Status::HitLimit,
+        full_unconverged,
+    })
+}
+
+fn say(group: &str, sets: &[&Compared]) {
+    let share = |is: &dyn Fn(&Compared) -> bool| {
+        sets.iter().filter(|s| is(s)).count() as f64 / sets.len().max(1) as f64
+    };
+    let mut ratios: Vec<f64> = sets.iter().map(|s| s.full_seconds / s.seconds).collect();
+    ratios.sort_by(f64::total_cmp);
+    let sum = |of: &dyn Fn(&Compared) -> f64| sets.iter().map(|s| of(s)).sum::<f64>();
+    println!(
+        "{}",
+        json!({
+            "group": group,
+            "sets": sets.len(),
+            "same": share(&|s| s.gain.abs() <= SAME),
+            "above": share(&|s| s.gain > SAME),
+            "below": share(&|s| s.gain < -SAME),
+            "below_by_10": share(&|s| s.gain < -10.0),
+            "above_by_10": share(&|s| s.gain > 10.0),
+            "unconverged": share(&|s| s.unconverged),
+            "full_unconverged": share(&|s| s.full_unconverged),
+            "seconds": sum(&|s| s.seconds),
+            "full_seconds": sum(&|s| s.full_seconds),
+            "median_ratio": ratios.get(ratios.len() / 2),
+        })
+    );
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let sets: u64 = std::env::args().nth(1).map_or(Ok(300), |text| text.parse())?;
+    let all: Vec<Compared> = (0..sets).map(compare).collect::<Result<_, _>>()?;
+    let groups: [(&str, fn(&Compared) -> bool); 5] = [
+        ("all", |_| true),
+        ("true K", |s| s.spare == 0),
+        ("K + 1 or K + 2", |s| s.spare > 0),
+        ("n up to 2000", |s| s.n <= 2000),
+        ("n above 2000", |s| s.n > 2000),
+    ];
+    for (name, is) in groups {
+        say(name, &all.iter().filter(|s| is(s)).collect::<Vec<_>>());
+    }
     Ok(())
 }

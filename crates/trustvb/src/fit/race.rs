@@ -91,6 +91,10 @@ pub(super) fn race(
         }
     }
     track.advance(&mut best, options.max_sweeps, tolerance, progress);
+    if best.outcome.status == Status::Converged && best.outcome.change > tolerance {
+        // Settled in the search, and no sweeps were left to go further.
+        best.outcome.status = Status::HitLimit;
+    }
     Ok((best.state, best.outcome))
 }
 
@@ -137,7 +141,7 @@ fn search<'a>(
     if !agree {
         improve(field, &mut track, &mut best, &THOROUGH, progress);
     }
-    flip(field, &mut best, progress);
+    flip(field, &track, &mut best, progress);
     Ok((best, track))
 }
 
@@ -201,6 +205,9 @@ fn improve(
     progress: &mut dyn FnMut(&Progress),
 ) {
     for _ in 0..effort.rounds {
+        if !track.has_sweeps(best, effort.sweeps[2]) {
+            return;
+        }
         let Ok(posterior) = track.posterior(best) else { return };
         let counts = track.counts(best);
         // `None` begins from the centres alone.
@@ -239,8 +246,16 @@ fn improve(
 }
 
 /// Goes over to the best of the states that the model itself proposes, as long as that raises the bound.
-fn flip(field: &Field<'_>, best: &mut Runner, progress: &mut dyn FnMut(&Progress)) {
+fn flip(
+    field: &Field<'_>,
+    track: &Track<'_>,
+    best: &mut Runner,
+    progress: &mut dyn FnMut(&Progress),
+) {
     for _ in 0..field.model.n_components() {
+        if !track.has_sweeps(best, FLIP_SWEEPS) {
+            return;
+        }
         let tried = field.each(field.model.variants(&best.state), |track, variant| {
             let mut trial = Runner::new(best.start, variant);
             track.advance(&mut trial, FLIP_SWEEPS, field.settled, &mut |_| ());

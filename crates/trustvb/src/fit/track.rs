@@ -147,7 +147,7 @@ impl Track<'_> {
     ) {
         let before = runner.outcome.sweeps;
         let sweeps = sweeps.min(self.field.options.max_sweeps);
-        if sweeps <= before {
+        if sweeps <= before || matches!(runner.outcome.status, Status::Degenerate(_)) {
             return;
         }
         let options = FitOptions {
@@ -164,6 +164,11 @@ impl Track<'_> {
         let mut trace = std::mem::take(&mut runner.outcome.trace);
         trace.extend_from_slice(&outcome.trace);
         runner.outcome = Outcome { sweeps: before + outcome.sweeps, trace, ..outcome };
+    }
+
+    /// Whether a run may make so many more sweeps.
+    pub(super) fn has_sweeps(&self, runner: &Runner, more: usize) -> bool {
+        runner.outcome.sweeps + more <= self.field.options.max_sweeps
     }
 
     /// `q(θ)` of a run.

@@ -4,6 +4,7 @@
 
 mod apt;
 mod bench;
+mod bench_defaults;
 mod bench_explore;
 mod browser;
 mod cluster;

@@ -191,7 +191,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// The processor and its number of cores, as far as the system tells.
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let information = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = information

@@ -1,11 +1,17 @@
 //! The part of `cargo xtask bench` that lets every program use its defaults, and tells what the race of starts is worth.
 
-use crate::bench::{duration, number};
-use crate::command::{cargo, output, root, run, target};
+use crate::bench::{duration, machine, number};
+use crate::command::{cargo, output, python, root, run, target};
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+const HEADING: &str = "\n## Defaults against defaults";
+
+/// What follows these sections.
+const NEXT: &str = "\n## The explorer";
 
 const NOTE: &str = "\
 Fits with default settings, starts included, all cores: trustvb with its ten starts that race, scikit-learn's
@@ -20,6 +26,23 @@ const RACE_NOTE: &str = "\
 The race of starts against ten starts that each run to convergence, over simulated data sets with n from 200 to 20,000,
 p from 1 to 20, K from 2 to 10, near and apart. Same: bounds within 0.01.
 ";
+
+/// Measures these sections alone, and puts them where they belong in `benches/RESULTS.md`.
+pub(crate) fn again() -> Result<(), String> {
+    let python = python("bench-venv", "benches/requirements.txt")?;
+    let path = root().join("benches/RESULTS.md");
+    let told = |why: std::io::Error| format!("{}: {why}", path.display());
+    let text = replaced(&fs::read_to_string(&path).map_err(told)?, &section(&python)?)?;
+    fs::write(&path, text).map_err(told)
+}
+
+/// `text` with the section `new` in the place of the old one, or before the section that follows it.
+fn replaced(text: &str, new: &str) -> Result<String, String> {
+    let end =
+        text.find(NEXT).ok_or_else(|| format!("benches/RESULTS.md has no section {NEXT:?}"))?;
+    let begin = text.find(HEADING).filter(|begin| *begin < end).unwrap_or(end);
+    Ok(format!("{}{new}{}", &text[..begin], &text[end..]))
+}
 
 /// Two tables under headings of their own.
 pub(crate) fn section(python: &Path) -> Result<String, String> {
@@ -42,7 +65,8 @@ pub(crate) fn section(python: &Path) -> Result<String, String> {
     println!("bench: the race of starts");
     let races = output(&mut Command::new(target().join("release/examples/bench_starts")))?;
     let text = format!(
-        "\n## Defaults against defaults\n\n{NOTE}\n{}\n## Starts\n\n{RACE_NOTE}\n{}",
+        "{HEADING}\n\n{NOTE}On {}; the machine did other work beside it, so read ratios.\n\n{}\n## Starts\n\n{RACE_NOTE}\n{}",
+        machine(),
         defaults(&rows)?,
         race(&lines(&races)?)?
     );
@@ -123,6 +147,17 @@ fn race(rows: &[Value]) -> Result<String, String> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_section_is_put_in_and_replaced() {
+        let before = "# Benchmarks\n\n## The explorer\n\nquick\n";
+        let once = replaced(before, &format!("{HEADING}\n\nold\n")).unwrap();
+        let twice = replaced(&once, &format!("{HEADING}\n\nnew\n")).unwrap();
+        let expected =
+            "# Benchmarks\n\n## Defaults against defaults\n\nnew\n\n## The explorer\n\nquick\n";
+        assert_eq!(twice, expected);
+        assert!(replaced("", "").is_err());
+    }
 
     #[test]
     fn who_hit_the_limit_is_marked() {

@@ -29,6 +29,8 @@ usage: cargo xtask TASK
                   missing), a disk that fills (needs root), the Python package's
   python          the Python package alone: installed into an environment of its own, lints, tests
   bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
+  bench --defaults
+                  only its sections on defaults and starts, which replace those of the file
   fuzz [--minutes N] [--seed N] [--inputs N]
                   mutated files, formulas, quantities and requests, none of which may panic; findings go to
                   fuzz/corpus
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         ["cluster"] => cluster::test(false),
         ["python"] => python::test(),
         ["bench"] => bench::run(),
+        ["bench", "--defaults"] => bench_defaults::again(),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["fixtures"] => fixtures::run(),
         ["pictures"] => browser::pictures(),

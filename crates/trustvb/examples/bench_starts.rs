@@ -159,15 +159,11 @@ fn say(group: &str, sets: &[&Compared]) {
 fn main() -> Result<(), Box<dyn Error>> {
     let sets: u64 = std::env::args().nth(1).map_or(Ok(300), |text| text.parse())?;
     let all: Vec<Compared> = (0..sets).map(compare).collect::<Result<_, _>>()?;
-    let groups: [(&str, fn(&Compared) -> bool); 5] = [
-        ("all", |_| true),
-        ("true K", |s| s.spare == 0),
-        ("K + 1 or K + 2", |s| s.spare > 0),
-        ("n up to 2000", |s| s.n <= 2000),
-        ("n above 2000", |s| s.n > 2000),
-    ];
-    for (name, is) in groups {
-        say(name, &all.iter().filter(|s| is(s)).collect::<Vec<_>>());
-    }
+    let group = |is: &dyn Fn(&Compared) -> bool| all.iter().filter(|s| is(s)).collect::<Vec<_>>();
+    say("all", &group(&|_| true));
+    say("true K", &group(&|s| s.spare == 0));
+    say("K + 1 or K + 2", &group(&|s| s.spare > 0));
+    say("n up to 2000", &group(&|s| s.n <= 2000));
+    say("n above 2000", &group(&|s| s.n > 2000));
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The race of starts against what it replaces: ten starts that each run to convergence.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "with --nocapture a test tells what it compared")]
 
 mod common;
 
@@ -156,6 +157,19 @@ fn progress_is_told_for_every_start_and_the_trace_never_falls() {
     let rounding = 1e-11 * found.outcome.bound.abs();
     assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - rounding), "{trace:?}");
     assert_eq!(trace.last(), Some(&found.outcome.bound));
+}
+
+/// A column that is not constant only because of its last rows: the search does not see them.
+#[test]
+fn what_the_search_cannot_fit_is_searched_whole() {
+    let n = 80_000;
+    let mut columns = Mixture::new(19, n, 1, 2, 4.0).columns;
+    columns.push((0..n).map(|i| if i + 3 < n { 1.0 } else { 2.0 + i as f64 }).collect());
+    let data = Dataset::from_columns(vec!["a".into(), "b".into()], columns).unwrap();
+    let start = Start::KMeans { restarts: 3, seed: 1 };
+    let options = FitOptions { max_sweeps: 20, ..FitOptions::default() };
+    let found = fit(&gmm(&data, 2), None, 1.0, &start, &options, &mut |_| ()).unwrap();
+    assert!(found.outcome.bound.is_finite());
 }
 
 #[test]

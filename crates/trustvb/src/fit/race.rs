@@ -27,7 +27,8 @@ const ROUNDS: [(usize, usize); 3] = [(10, 2), (25, 3), (60, 4)];
 /// Change of the state below which a run has found its optimum as far as the search wants to know.
 const SETTLED: f64 = 1e-4;
 
-/// Bounds nearer than this are taken for those of one optimum: they are sums of logarithms, so this is no matter of units.
+/// Bounds nearer than this, times ω, are taken for those of one optimum: they are sums of logarithms, so it is no matter of
+/// units. It decides between starts and moves, never when a fit stops.
 const SAME_BOUND: f64 = 0.01;
 
 /// So many starts at the same best bound end the search.
@@ -57,8 +58,7 @@ const FLIP_SWEEPS: usize = 5;
 /// Sweeps of all units before it is decided from where to go on.
 const TRANSFER_SWEEPS: usize = 6;
 
-/// Sweeps of the last run after which it is asked whether it gets on, or wastes a component. The first is asked only when
-/// the search has not seen all units.
+/// Sweeps of the last run after which it is asked whether it gets on, or wastes a component.
 const CHECKPOINTS: [usize; 3] = [20, 80, 320];
 
 /// The best that `starts` starts lead to: its state, components in any order, and how it was reached.
@@ -73,21 +73,31 @@ pub(super) fn race(
     let few = few_units(model, weights, seed);
     let settled = SETTLED.max(tolerance);
     let all = Field { model, weights, omega, options, starts, settled };
-    let (best, mut track) = match &few {
+    // Bounds of fewer units are no part of the fit that is reported. Some of the units may have no fit where all have one:
+    // a column can be constant in them.
+    let sketched = few.as_deref().and_then(|few| {
+        let field = Field { weights: Some(few), ..all };
+        let (best, mut track) = search(&field, seed, &mut |_| ()).ok()?;
+        transfer(&all, best.start, &track.posterior(&best).ok()?, progress).ok()
+    });
+    // Whether all units have said that a component without units has nowhere to go.
+    let mut asked = sketched.is_none();
+    let (mut best, mut track) = match sketched {
+        Some(found) => found,
         None => search(&all, seed, progress)?,
-        Some(few) => {
-            // Bounds of fewer units are no part of the fit that is reported.
-            let field = Field { weights: Some(few), ..all };
-            let (best, mut track) = search(&field, seed, &mut |_| ())?;
-            transfer(&all, best.start, &track.posterior(&best)?, progress)?
-        }
     };
-    let mut best = best;
-    let first = if few.is_some() { 0 } else { 1 };
-    for sweeps in &CHECKPOINTS[first..] {
-        track.advance(&mut best, *sweeps, settled, progress);
-        if !best.is_settled() || track.has_free_component(&best) {
+    for sweeps in CHECKPOINTS {
+        if best.outcome.sweeps >= sweeps {
+            continue;
+        }
+        track.advance(&mut best, sweeps, settled, progress);
+        let is_settled = best.is_settled();
+        if !is_settled || !asked && track.has_free_component(&best) {
             improve(&all, &mut track, &mut best, &QUICK, progress);
+            asked = true;
+        }
+        if is_settled {
+            break;
         }
     }
     track.advance(&mut best, options.max_sweeps, tolerance, progress);
@@ -118,6 +128,7 @@ fn search<'a>(
             Err(why) => failure = why,
         }
     }
+    let same = SAME_BOUND * field.omega;
     let mut agree = false;
     for (sweeps, share) in ROUNDS {
         runners = field.advance_all(runners, sweeps, progress);
@@ -129,9 +140,9 @@ fn search<'a>(
         runners.retain(|runner| !runner.has_failed());
         runners.sort_by(|a, b| b.bound().total_cmp(&a.bound()));
         agree = runners.len() >= AGREEMENT
-            && runners[..AGREEMENT].iter().all(|runner| {
-                runner.is_settled() && runner.bound() > runners[0].bound() - SAME_BOUND
-            });
+            && runners[..AGREEMENT]
+                .iter()
+                .all(|runner| runner.is_settled() && runner.bound() > runners[0].bound() - same);
         if agree {
             break;
         }
@@ -193,7 +204,8 @@ fn transfer<'a>(
             Err(why) => failure = why,
         }
     }
-    Ok((best.ok_or(failure)?, track))
+    let best = best.filter(|best| !best.has_failed()).ok_or(failure)?;
+    Ok((best, track))
 }
 
 /// Tries moves on `best` until none raises the bound.
@@ -237,10 +249,8 @@ fn improve(
             trials.truncate(keep);
             trials = field.advance_all(trials, sweeps, &mut |_| ());
         }
-        let Some(trial) = trials.pop() else { return };
-        if !(trial.bound() > best.bound() + SAME_BOUND) {
-            return;
-        }
+        let least = best.bound() + SAME_BOUND * field.omega;
+        let Some(trial) = trials.pop().filter(|trial| trial.bound() > least) else { return };
         best.replace(trial, field.starts, progress);
     }
 }
@@ -252,6 +262,7 @@ fn flip(
     best: &mut Runner,
     progress: &mut dyn FnMut(&Progress),
 ) {
+    let same = SAME_BOUND * field.omega;
     for _ in 0..field.model.n_components() {
         if !track.has_sweeps(best, FLIP_SWEEPS) {
             return;
@@ -261,8 +272,8 @@ fn flip(
             track.advance(&mut trial, FLIP_SWEEPS, field.settled, &mut |_| ());
             trial
         });
-        let better = tried.into_iter().filter(|trial| trial.bound() > best.bound() + SAME_BOUND);
-        // The first of equals, as everywhere.
+        let better = tried.into_iter().filter(|trial| trial.bound() > best.bound() + same);
+        // The first of equals.
         let found = better.reduce(|a, b| if b.bound() > a.bound() { b } else { a });
         let Some(trial) = found else { return };
         best.replace(trial, field.starts, progress);

@@ -5,6 +5,7 @@
 
 mod apt;
 mod bench;
+mod bench_defaults;
 mod bench_explore;
 mod browser;
 mod cluster;
@@ -33,6 +34,8 @@ usage: cargo xtask TASK
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
   bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
+  bench --defaults
+                  only its sections on defaults and starts, which replace those of the file
   fuzz [--minutes N] [--seed N] [--inputs N]
                   mutated files, formulas, quantities and requests, none of which may panic; findings go to
                   fuzz/corpus
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         ["documents"] => documents::run(Stale::Refuse),
         ["documents", "--write"] => documents::run(Stale::Mend),
         ["bench"] => bench::run(),
+        ["bench", "--defaults"] => bench_defaults::again(),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["fixtures"] => fixtures::run(),
         ["pictures"] => browser::pictures(),

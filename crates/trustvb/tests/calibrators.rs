@@ -238,11 +238,15 @@ fn flags_say_what_is_wrong() {
     for method in [Method::Vb, Method::Tvb, Method::Gpc, Method::Anchored] {
         flagged(&table, "pi[1]", method, "unconverged-fits");
     }
-    // Three components where there is one.
+    // Three components where there is one, from a single start: the best of several would empty two of them.
     let columns = vec![normals(7, 120), normals(8, 120)];
     let data = Dataset::from_columns(vec!["a".into(), "b".into()], columns).unwrap();
-    let table = Case::gmm(data, 3).grid(20, 0.05).bootstraps(100, 100).build();
+    let mut case = Case::gmm(data.clone(), 3).grid(20, 0.05).bootstraps(100, 100);
+    case.settings.start = Start::KMeans { restarts: 1, seed: 1 };
+    let table = case.build();
     flagged(&table, "mu[1,1]", Method::Anchored, "components-unstable");
+    let best = Case::gmm(data, 3).grid(20, 0.05).bootstraps(100, 100).build();
+    flagged(&best, "mu[1,1]", Method::Anchored, "emptied-components");
     // No value at the posterior mean.
     for answer in ask(&table, "log(mu[1,1] - 100)", &Method::ALL, &[0.95]) {
         assert!(has_flag(&answer, "undefined") && answer.lower.is_nan(), "{answer:?}");

@@ -11,6 +11,7 @@
 use crate::linalg::Lu;
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
+use rayon::prelude::*;
 
 /// States longer than this would make the matrix `J` too large to be practical.
 const MAX_STATE: usize = 4000;
@@ -74,18 +75,30 @@ impl Linearisation {
             *s *= 6e-6;
         }
         let mut transposed = vec![0.0; n * n];
-        let (mut up, mut down) = (vec![0.0; n], vec![0.0; n]);
-        let mut point = state.to_vec();
-        for i in 0..n {
-            let width = central_difference(&mut point, i, step[i], |point, which| {
-                let out = if which { &mut up } else { &mut down };
-                sweeper.sweep_with_own_prior(omega, point, out).map(|_| ())
-            })?;
-            for j in 0..n {
-                transposed[i * n + j] = -(up[j] - down[j]) / width;
-            }
-            transposed[i * n + i] += 1.0;
-        }
+        // A derivative does not depend on what else its thread computes, so neither does the result on their number.
+        let together = n.div_ceil(4 * rayon::current_num_threads()).max(1);
+        let done: Vec<Result<(), Degenerate>> = transposed
+            .par_chunks_mut(together * n)
+            .enumerate()
+            .map(|(piece, rows)| {
+                let mut sweeper = model.sweeper();
+                sweeper.load(weights)?;
+                let (mut up, mut down) = (vec![0.0; n], vec![0.0; n]);
+                let mut point = state.to_vec();
+                for (row, i) in rows.chunks_exact_mut(n).zip(piece * together..) {
+                    let width = central_difference(&mut point, i, step[i], |point, which| {
+                        let out = if which { &mut up } else { &mut down };
+                        sweeper.sweep_with_own_prior(omega, point, out).map(|_| ())
+                    })?;
+                    for (j, x) in row.iter_mut().enumerate() {
+                        *x = -(up[j] - down[j]) / width;
+                    }
+                    row[i] += 1.0;
+                }
+                Ok(())
+            })
+            .collect();
+        done.into_iter().collect::<Result<(), Degenerate>>()?;
         let system = Lu::new(n, transposed).ok_or(InfluenceError::Singular)?;
         Ok(Linearisation {
             omega,

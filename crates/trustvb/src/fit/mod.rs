@@ -3,7 +3,7 @@
 //! A model gives one sweep, a map on a short state ([`crate::model::Sweeper`]); what is done with it
 //! is here, once for all models:
 //!
-//! - [`fit()`] fits weighted units at one ω, from several starts; [`Driver`] is its iteration.
+//! - [`fit()`] fits weighted units at one ω, from several starts that race; [`Driver`] is its iteration.
 //! - [`Reference`] follows the full data down a grid of ω, and [`fit_path`] a replicate.
 //! - [`match_components`] says which component of one fit is which of another.
 //! - [`Linearisation`] differentiates a fixed point in the units' weights.
@@ -14,14 +14,17 @@ mod anderson;
 mod driver;
 mod influence;
 mod matching;
+mod moves;
 mod path;
+mod race;
 mod start;
+mod track;
 
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
 pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode, fit_path};
-pub(crate) use start::{Clusterable, centres_by_k_means};
+pub(crate) use start::{Care, Clusterable, centres_by_k_means};
 
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
@@ -38,7 +41,8 @@ pub(crate) fn is_emptied(count: f64) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// Centres from k-means++ with this many restarts; the best bound wins.
+    /// Centres from k-means++ with this many restarts; the best bound wins. Starts that fall behind are given up early, and
+    /// the best is improved where they disagree, unless the update is no ascent or fits stop as the paper's do.
     KMeans {
         /// Number of starts.
         restarts: usize,
@@ -77,6 +81,37 @@ pub fn fit(
     options: &FitOptions,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Fit, Degenerate> {
+    let (state, outcome, starts) = match (start, options.stopping) {
+        // Bounds on the way tell which start is the best only if they rise with every sweep.
+        (Start::KMeans { restarts, seed }, Stopping::Relative(tolerance))
+            if *restarts > 1 && model.is_ascent() =>
+        {
+            let (starts, options) = ((*restarts, *seed), (options, tolerance));
+            let (state, outcome) = race::race(model, weights, omega, starts, options, progress)?;
+            (state, outcome, *restarts)
+        }
+        _ => each_to_the_end(model, weights, omega, start, options, progress)?,
+    };
+    let mut sweeper = model.sweeper();
+    sweeper.load(weights)?;
+    let posterior = sweeper.posterior(omega, &state)?;
+    let order = posterior.order_by_weight();
+    let state = permute_state(model, &order, &state);
+    let posterior = sweeper.posterior(omega, &state)?;
+    let stride = state.len() / model.n_components();
+    let emptied = (0..model.n_components()).filter(|k| is_emptied(state[k * stride])).collect();
+    Ok(Fit { omega, posterior, state, outcome, emptied, starts })
+}
+
+/// The best of starts that each run until they stop: its state, its outcome and the number of starts.
+fn each_to_the_end(
+    model: &dyn Model,
+    weights: Option<&[f64]>,
+    omega: f64,
+    start: &Start,
+    options: &FitOptions,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(Vec<f64>, Outcome, usize), Degenerate> {
     let mut sweeper = model.sweeper();
     sweeper.load(weights)?;
     let mut driver = Driver::new(model);
@@ -109,13 +144,7 @@ pub fn fit(
         }
     }
     let (state, outcome) = best.ok_or(failure)?;
-    let posterior = sweeper.posterior(omega, &state)?;
-    let order = posterior.order_by_weight();
-    let state = permute_state(model, &order, &state);
-    let posterior = sweeper.posterior(omega, &state)?;
-    let stride = state.len() / model.n_components();
-    let emptied = (0..model.n_components()).filter(|k| is_emptied(state[k * stride])).collect();
-    Ok(Fit { omega, posterior, state, outcome, emptied, starts })
+    Ok((state, outcome, starts))
 }
 
 /// The state with new component `k` = old component `order[k]`.

@@ -15,17 +15,30 @@ pub(crate) trait Clusterable {
     fn refit(&self, members: &mut dyn Iterator<Item = (usize, f64)>, out: &mut [f64]);
 }
 
-/// Lloyd iterations; a start need not be a perfect clustering.
-const ITERATIONS: usize = 25;
+/// How much is done for a start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Care {
+    /// Lloyd iterations; a start need not be a perfect clustering.
+    steps: usize,
+    /// Units looked at. A start from a random subset of a large data set is as good and far quicker.
+    most_units: usize,
+    /// Units drawn for each new centre, of which the best is taken.
+    tries: usize,
+}
 
-/// Units looked at. A start from a random subset of a large data set is as good and far quicker.
-const MAX_UNITS: usize = 20_000;
+impl Care {
+    /// For a start on which everything depends.
+    pub(crate) const FULL: Care = Care { steps: 25, most_units: 20_000, tries: 1 };
+    /// For one of several starts, whose own sweeps soon do better.
+    pub(crate) const ROUGH: Care = Care { steps: 4, most_units: 2000, tries: 3 };
+}
 
 /// `k` centres for the weighted units (`None`: all of weight one), one after the other.
 pub(crate) fn centres_by_k_means(
     units: &impl Clusterable,
     k: usize,
     weights: Option<&[f64]>,
+    care: Care,
     rng: &mut ChaCha8Rng,
 ) -> Vec<f64> {
     let length = units.centre_len();
@@ -33,19 +46,20 @@ pub(crate) fn centres_by_k_means(
         .map(|i| (i, weights.map_or(1.0, |w| w[i])))
         .filter(|&(_, w)| w > 0.0)
         .collect();
-    if chosen.len() > MAX_UNITS {
-        for i in 0..MAX_UNITS {
+    let most = care.most_units;
+    if chosen.len() > most {
+        for i in 0..most {
             let j = i + (uniform(rng) * (chosen.len() - i) as f64) as usize;
             chosen.swap(i, j);
         }
-        chosen.truncate(MAX_UNITS);
+        chosen.truncate(most);
     }
     if chosen.is_empty() {
         return vec![0.0; k * length];
     }
-    let mut centres = seed(units, k, &chosen, rng);
+    let mut centres = seed(units, k, &chosen, care.tries, rng);
     let mut labels = vec![usize::MAX; chosen.len()];
-    for _ in 0..ITERATIONS {
+    for _ in 0..care.steps {
         let mut changed = false;
         for (label, &(unit, _)) in labels.iter_mut().zip(&chosen) {
             let nearest = nearest(units, unit, &centres).0;
@@ -68,31 +82,48 @@ pub(crate) fn centres_by_k_means(
 }
 
 /// k-means++ (Arthur & Vassilvitskii 2007): each new centre is a unit drawn with probability
-/// proportional to its loss under the centres so far.
+/// proportional to its loss under the centres so far; of `tries` draws the one that leaves the least loss.
 fn seed(
     units: &impl Clusterable,
     k: usize,
     chosen: &[(usize, f64)],
+    tries: usize,
     rng: &mut ChaCha8Rng,
 ) -> Vec<f64> {
     let length = units.centre_len();
     let mut centres = vec![0.0; k * length];
     let mut losses: Vec<f64> = chosen.iter().map(|&(_, w)| w).collect();
+    let mut trial = vec![0.0; length];
     for c in 0..k {
         let total: f64 = losses.iter().sum();
-        let mut left = uniform(rng) * total;
-        let mut pick = chosen.len() - 1;
-        for (i, loss) in losses.iter().enumerate() {
-            left -= loss;
-            if left < 0.0 {
-                pick = i;
-                break;
+        let mut best: Option<(f64, Vec<f64>)> = None;
+        for _ in 0..if c == 0 { 1 } else { tries } {
+            let mut left = uniform(rng) * total;
+            let mut pick = chosen.len() - 1;
+            for (i, loss) in losses.iter().enumerate() {
+                left -= loss;
+                if left < 0.0 {
+                    pick = i;
+                    break;
+                }
+            }
+            units.centre_of(chosen[pick].0, &mut trial);
+            let after: Vec<f64> = losses
+                .iter()
+                .zip(chosen)
+                .map(|(loss, &(unit, w))| {
+                    let here = w * units.loss(unit, &trial);
+                    if c == 0 { here } else { loss.min(here) }
+                })
+                .collect();
+            let sum = after.iter().sum();
+            if best.as_ref().is_none_or(|(least, _)| sum < *least) {
+                best = Some((sum, after));
+                centres[c * length..(c + 1) * length].copy_from_slice(&trial);
             }
         }
-        units.centre_of(chosen[pick].0, &mut centres[c * length..(c + 1) * length]);
-        for (loss, &(unit, w)) in losses.iter_mut().zip(chosen) {
-            let here = w * units.loss(unit, &centres[c * length..(c + 1) * length]);
-            *loss = if c == 0 { here } else { loss.min(here) };
+        if let Some((_, after)) = best {
+            losses = after;
         }
     }
     centres

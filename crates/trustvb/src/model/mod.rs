@@ -107,6 +107,19 @@ pub trait Model: Send + Sync {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64>;
+    /// As [`Model::random_centres`], with less care: for one of several starts.
+    fn rough_centres(
+        &self,
+        weights: Option<&[f64]>,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        self.random_centres(weights, rng)
+    }
+    /// States with the same expected sufficient statistics as `state` that sweeps may not reach from it, though their bound
+    /// be higher: where the model has discrete choices of its own. None by default.
+    fn variants(&self, _state: &[f64]) -> Vec<Vec<f64>> {
+        Vec::new()
+    }
     /// For each component, by what factor its spread in a fit of all units differs at most from that of the units, weighted
     /// by their responsibilities: what is far above 1 is the prior's doing. Nothing where the model cannot say.
     fn made_by_prior(&self, _posterior: &Posterior) -> Vec<f64> {

@@ -42,7 +42,7 @@ pub use statistics::{GroupStatistics, VariableSummary};
 
 use super::{Model, ModelError, PriorBase, Sweeper};
 use crate::data::Grouped;
-use crate::fit::centres_by_k_means;
+use crate::fit::{Care, centres_by_k_means};
 use crate::posterior::Layout;
 use groups::Groups;
 use std::sync::Arc;
@@ -141,7 +141,7 @@ impl Model for Bmlr {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        let scaled = centres_by_k_means(&self.groups, self.n_components, weights, rng);
+        let scaled = centres_by_k_means(&self.groups, self.n_components, weights, Care::FULL, rng);
         scaled.chunks_exact(self.p()).flat_map(|c| self.groups.units().to_data(c)).collect()
     }
 }

@@ -18,7 +18,7 @@ pub use update::Update;
 
 use super::{Model, ModelError, Sweeper};
 use crate::data::Dataset;
-use crate::fit::{Clusterable, centres_by_k_means};
+use crate::fit::{Care, Clusterable, centres_by_k_means};
 use crate::linalg::{packed_index, packed_len};
 use crate::posterior::{Layout, Posterior};
 use rows::Rows;
@@ -74,6 +74,22 @@ impl Gmm {
         self.centre.len()
     }
 
+    /// Centres in the data's units, by k-means.
+    fn centres(
+        &self,
+        weights: Option<&[f64]>,
+        care: Care,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        let mut centres = centres_by_k_means(&self.rows, self.n_components, weights, care, rng);
+        for centre in centres.chunks_exact_mut(self.p()) {
+            for j in 0..self.p() {
+                centre[j] = self.centre[j] + self.scale[j] * centre[j];
+            }
+        }
+        centres
+    }
+
     /// Statistics per component: `N_k`, `Σ w r x`, the triangle of `Σ w r xxᵀ`.
     fn statistics_len(&self) -> usize {
         1 + self.p() + packed_len(self.p())
@@ -117,13 +133,27 @@ impl Model for Gmm {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        let mut centres = centres_by_k_means(&self.rows, self.n_components, weights, rng);
-        for centre in centres.chunks_exact_mut(self.p()) {
-            for j in 0..self.p() {
-                centre[j] = self.centre[j] + self.scale[j] * centre[j];
-            }
-        }
-        centres
+        self.centres(weights, Care::FULL, rng)
+    }
+
+    fn rough_centres(
+        &self,
+        weights: Option<&[f64]>,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        self.centres(weights, Care::ROUGH, rng)
+    }
+
+    /// Each component tied to the common scale where it is loose, and the other way round.
+    fn variants(&self, state: &[f64]) -> Vec<Vec<f64>> {
+        let k = if self.prior.is_pooled() { self.n_components } else { 0 };
+        let flip = |c: usize| {
+            let mut variant = state.to_vec();
+            let loose = &mut variant[(c + 1) * self.stride() - 1];
+            *loose = if *loose < 0.5 { 1.0 } else { 0.0 };
+            variant
+        };
+        (0..k).map(flip).collect()
     }
 
     /// The largest ratio, either way, of a column's standard deviation in `E[Σ_k]` to that of the weighted rows. A

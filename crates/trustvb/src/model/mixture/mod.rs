@@ -33,7 +33,7 @@ pub(super) use spec::KIND;
 
 use super::{Model, ModelError, Sweeper};
 use crate::data::DataError;
-use crate::fit::centres_by_k_means;
+use crate::fit::{Care, centres_by_k_means};
 use crate::posterior::Layout;
 use features::Features;
 use std::sync::Arc;
@@ -107,7 +107,8 @@ impl Model for Mixture {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        let mut centres = centres_by_k_means(&self.features, self.n_components, weights, rng);
+        let mut centres =
+            centres_by_k_means(&self.features, self.n_components, weights, Care::FULL, rng);
         for centre in centres.chunks_exact_mut(self.features.centre_len()) {
             self.features.centre_to_data(centre);
         }

@@ -1,0 +1,110 @@
+"""Times trustvb with its defaults against scikit-learn with its own. Run by `cargo xtask bench`.
+
+    python benches/defaults.py BENCH_DEFAULTS SCRATCH
+
+writes one line of JSON per problem. Starts are part of the work, all programs may use all cores, and none is told when
+to stop. What each found is compared on a scale that none of them optimises: the log likelihood per row at the
+parameters that it holds.
+"""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+
+warnings.simplefilter("ignore", ConvergenceWarning)
+
+SHAPES = [(300, 2, 2), (300, 10, 3), (3000, 2, 5), (3000, 10, 5), (10_000, 10, 5), (20_000, 10, 2)]
+SHAPES += [(20_000, 20, 10), (100_000, 2, 2), (100_000, 10, 3), (100_000, 20, 10)]
+TURNS = 3
+SECONDS_PER_TURN = 0.5
+# What takes longer than this is measured once.
+LONG = 10.0
+
+
+def simulate(seed, n, p, k):
+    """Components with centres, covariances and weights of their own."""
+    rng = np.random.default_rng(seed)
+    centres = (3.0 if p <= 2 else 1.2) * rng.standard_normal((k, p))
+    sizes = np.exp(0.4 * rng.standard_normal(k))
+    roots = sizes[:, None, None] * (np.eye(p) + 0.5 / np.sqrt(p) * rng.standard_normal((k, p, p)))
+    weights = np.exp(0.5 * rng.standard_normal(k))
+    labels = rng.choice(k, size=n, p=weights / weights.sum())
+    noise = rng.standard_normal((n, p))
+    return centres[labels] + np.einsum("nij,nj->ni", roots[labels], noise)
+
+
+def log_likelihood(x, weights, means, covariances):
+    """Per row, of a mixture with these parameters."""
+    p = x.shape[1]
+    parts = []
+    for weight, mean, covariance in zip(weights, means, covariances):
+        root = np.linalg.cholesky(covariance)
+        z = np.linalg.solve(root, (x - mean).T)
+        constant = np.log(weight) - np.log(np.diag(root)).sum() - p / 2 * np.log(2 * np.pi)
+        parts.append(constant - 0.5 * (z**2).sum(axis=0))
+    parts = np.array(parts)
+    largest = parts.max(axis=0)
+    return float((largest + np.log(np.exp(parts - largest).sum(axis=0))).mean())
+
+
+def unpack(packed, p):
+    matrix = np.zeros((p, p))
+    matrix[np.tril_indices(p)] = packed
+    return matrix + np.tril(matrix, -1).T
+
+
+def measure(n, p, k, asked, binary, scratch):
+    x = simulate(n + p, n, p, k)
+    data = scratch / "data.csv"
+    header = ",".join(f"x{j + 1}" for j in range(p))
+    np.savetxt(data, x, delimiter=",", header=header, comments="", fmt="%.17g")
+
+    def ours():
+        command = [binary, data, str(asked), str(SECONDS_PER_TURN)]
+        found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        return found, statistics.median(found["seconds"])
+
+    def theirs(kind):
+        mixture = kind(n_components=asked, random_state=1)
+        began = time.perf_counter()
+        mixture.fit(x)
+        return mixture, time.perf_counter() - began
+
+    runs = {"trustvb": [], "bayesian": [], "em": []}
+    for _ in range(TURNS):
+        found, seconds = ours()
+        runs["trustvb"].append(seconds)
+        bayesian, seconds = theirs(BayesianGaussianMixture)
+        runs["bayesian"].append(seconds)
+        em, seconds = theirs(GaussianMixture)
+        runs["em"].append(seconds)
+        if sum(map(sum, runs.values())) > LONG:
+            break
+    row = {"n": n, "p": p, "k": k, "asked": asked, "status": found["status"]}
+    row |= {f"{name}_seconds": statistics.median(times) for name, times in runs.items()}
+    covariances = [unpack(c, p) if c is not None else np.eye(p) for c in found["covariances"]]
+    row["trustvb_fit"] = log_likelihood(x, found["weights"], np.array(found["means"]), covariances)
+    for name, mixture in [("bayesian", bayesian), ("em", em)]:
+        row[f"{name}_fit"] = log_likelihood(x, mixture.weights_, mixture.means_, mixture.covariances_)
+        row[f"{name}_converged"] = bool(mixture.converged_)
+    return row
+
+
+def main():
+    binary, scratch = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    scratch.mkdir(parents=True, exist_ok=True)
+    for n, p, k in SHAPES:
+        for asked in [k, k + 2]:
+            print(json.dumps(measure(n, p, k, asked, binary, scratch)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

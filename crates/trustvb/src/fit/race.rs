@@ -138,11 +138,11 @@ fn search<'a>(
             }
         }
         runners.retain(|runner| !runner.has_failed());
-        runners.sort_by(|a, b| b.bound().total_cmp(&a.bound()));
+        runners.sort_by(|a, b| track.merit(b).total_cmp(&track.merit(a)));
         agree = runners.len() >= AGREEMENT
-            && runners[..AGREEMENT]
-                .iter()
-                .all(|runner| runner.is_settled() && runner.bound() > runners[0].bound() - same);
+            && runners[..AGREEMENT].iter().all(|runner| {
+                runner.is_settled() && track.merit(runner) > track.merit(&runners[0]) - same
+            });
         if agree {
             break;
         }
@@ -245,12 +245,12 @@ fn improve(
         let mut trials: Vec<Runner> = tried.into_iter().flatten().collect();
         for (sweeps, keep) in [(effort.sweeps[1], effort.finalists), (effort.sweeps[2], 1)] {
             trials.retain(|trial| !trial.has_failed());
-            trials.sort_by(|a, b| b.bound().total_cmp(&a.bound()));
+            trials.sort_by(|a, b| track.merit(b).total_cmp(&track.merit(a)));
             trials.truncate(keep);
             trials = field.advance_all(trials, sweeps, &mut |_| ());
         }
-        let least = best.bound() + SAME_BOUND * field.omega;
-        let Some(trial) = trials.pop().filter(|trial| trial.bound() > least) else { return };
+        let least = track.merit(best) + SAME_BOUND * field.omega;
+        let Some(trial) = trials.pop().filter(|trial| track.merit(trial) > least) else { return };
         best.replace(trial, field.starts, progress);
     }
 }

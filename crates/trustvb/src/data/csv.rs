@@ -313,7 +313,7 @@ fn hint(text: &str) -> &'static str {
     } else if text.split_whitespace().count() > 1 && text.split_whitespace().all(number) {
         "separate cells by commas, tabs or semicolons, not by blanks"
     } else {
-        "correct it, or choose numeric columns with --columns"
+        "correct it, choose numeric columns with --columns, or use --model mixture, which takes text"
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn column_kind(
                 (true, true) => Ok(Kind::Plain),
                 (true, false) => Err((
                     described,
-                    "it holds text: code it as numbers, or leave it out with --columns",
+                    "it holds text: code it as numbers, leave it out with --columns, or use --model mixture",
                 )),
                 (false, _) => Err((described, REMEDY)),
             }

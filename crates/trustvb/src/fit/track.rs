@@ -17,8 +17,10 @@ pub(super) struct Field<'a> {
     pub(super) settled: f64,
 }
 
-/// By how much the bound must be higher without a component before it is given up, times ω.
+/// By how much the bound must be higher without a component before it is given up, times ω: at least so much, and so
+/// much of what its parameters can cost at most, ½ log n each.
 const DECISIVE: f64 = 100.0;
+const DECISIVE_SHARE: f64 = 0.4;
 
 impl<'a> Field<'a> {
     /// Working memory for one run after the other.
@@ -203,6 +205,15 @@ impl Track<'_> {
     /// empty, and intervals from such a fit miss (the cells `touching` and `five-near` of the study `broad`). So it is given
     /// up only where the bound leaves no doubt, as it does when it is superfluous among many units.
     pub(super) fn merit(&self, runner: &Runner) -> f64 {
-        runner.bound() - DECISIVE * self.field.omega * self.n_free(runner) as f64
+        let n_free = self.n_free(runner);
+        if n_free == 0 {
+            return runner.bound();
+        }
+        let model = self.field.model;
+        let parameters = (model.layout().len() / model.n_components()) as f64;
+        let units: f64 = self.counts(runner).iter().sum();
+        let cost = 0.5 * parameters * units.max(1.0).ln();
+        let worth = DECISIVE.max(DECISIVE_SHARE * cost);
+        runner.bound() - worth * self.field.omega * n_free as f64
     }
 }

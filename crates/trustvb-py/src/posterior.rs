@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 use trustvb::data::Grouped;
 use trustvb::functional::{Draws, Functional};
+use trustvb::model::MixedData;
 use trustvb::posterior::{Layout, Posterior as Inner};
 use trustvb::predict;
 
@@ -104,6 +105,30 @@ impl Posterior {
         Ok(vector(py, density.map_err(run_error)?))
     }
 
+    /// `log ρ_nk` of new rows of a mixture of columns, as [`Problem::code`](crate::problem::Problem) gives them.
+    fn class_ln_rho<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let rows = self.mixed(&columns)?;
+        let rho = py.detach(|| rows.ln_rho(&self.inner));
+        matrix(py, self.inner.layout().n_components, rho)
+    }
+
+    /// Of such rows, the log of the posterior predictive density, and the log density at the posterior means.
+    #[allow(clippy::type_complexity)]
+    fn class_ln_density<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let rows = self.mixed(&columns)?;
+        let (predictive, at_means) =
+            py.detach(|| (rows.ln_predictive(&self.inner), rows.ln_density(&self.inner)));
+        Ok((vector(py, predictive), vector(py, at_means)))
+    }
+
     /// `log ρ_nk` and the log density of new groups of rows with a response. `groups` holds a number
     /// for each row, from 0 in order of first appearance.
     fn regression<'py>(
@@ -131,6 +156,28 @@ impl Posterior {
             )
         });
         Ok((matrix(py, self.inner.layout().n_components, rho)?, vector(py, density)))
+    }
+}
+
+impl Posterior {
+    /// Coded rows of this posterior's columns.
+    fn mixed(&self, columns: &[PyReadonlyArray1<'_, f64>]) -> PyResult<MixedData> {
+        let layout = self.inner.layout();
+        let columns: Vec<Vec<f64>> = columns.iter().map(to_vec).collect();
+        let n_levels = |j: usize| {
+            let own = layout.blocks.iter().find(|block| block.coordinate == Some(j))?;
+            (!own.levels.is_empty()).then_some(own.dim as f64)
+        };
+        let is_level = |x: &f64, n: f64| x.is_nan() || (*x >= 0.0 && *x < n);
+        let coded = columns.len() == layout.coordinates.len()
+            && columns.iter().all(|column| column.len() == columns[0].len())
+            && columns.iter().enumerate().all(|(j, column)| {
+                n_levels(j).is_none_or(|n| column.iter().all(|x| is_level(x, n)))
+            });
+        if !coded {
+            return Err(value_error("these are no coded rows of the posterior's columns"));
+        }
+        Ok(MixedData::new("the data", layout.coordinates.clone(), columns))
     }
 }
 

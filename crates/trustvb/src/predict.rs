@@ -1,7 +1,8 @@
 //! What a fitted posterior says of units that it was not fitted to.
 //!
 //! A model is bound to its data and checks them; a new row, or a single one, needs no such checks. So
-//! these functions take a posterior and plain numbers.
+//! these functions take a posterior and plain numbers. Rows of a mixture of columns say themselves what they are to a
+//! posterior: [`MixedData::ln_rho`](crate::model::MixedData::ln_rho) and its neighbours.
 
 use crate::data::Grouped;
 use crate::linalg::{
@@ -35,7 +36,7 @@ pub fn gmm_ln_predictive(
     columns: &[&[f64]],
 ) -> Result<Vec<f64>, NotPositiveDefinite> {
     let p = columns.len() as f64;
-    let weights = posterior.weights();
+    let weights = mean_weights(posterior);
     let terms = by_component(posterior, columns, |k, beta, nu, ln_det_w_inverse| {
         let df = nu - p + 1.0;
         // scale matrix = W^-1 · c
@@ -112,7 +113,7 @@ pub fn bmlr_ln_density(
     known_noise: Option<f64>,
     data: &Grouped,
 ) -> Vec<f64> {
-    let weights = posterior.weights();
+    let weights = mean_weights(posterior);
     let terms = by_group(posterior, data, |k, sums, coefficients| {
         let noise = posterior.gamma("noise", k).map(|gamma| gamma.mean());
         let lambda = noise.or(known_noise).unwrap_or(1.0);
@@ -178,6 +179,11 @@ fn by_group(
     out
 }
 
+/// `E[π_k]`, by the block's name: a posterior that was read from a file does not know which are the weights.
+fn mean_weights(posterior: &Posterior) -> Vec<f64> {
+    posterior.dirichlet("pi").map_or_else(Vec::new, |block| block.mean())
+}
+
 /// `E[log π_k]`.
 fn mean_ln_weights(posterior: &Posterior) -> Vec<f64> {
     let Some(block) = posterior.dirichlet("pi") else { return Vec::new() };
@@ -185,7 +191,7 @@ fn mean_ln_weights(posterior: &Posterior) -> Vec<f64> {
     block.alpha().iter().map(|&a| digamma(a) - total).collect()
 }
 
-fn ln_sum_exp(terms: &[f64]) -> f64 {
+pub(crate) fn ln_sum_exp(terms: &[f64]) -> f64 {
     let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !largest.is_finite() {
         return largest;

@@ -56,7 +56,8 @@ pub(crate) fn run() -> Result<(), String> {
     println!("{table}");
     let engine = engine()?;
     println!("{engine}");
-    let engine = engine + &crate::bench_explore::section()?;
+    let engine =
+        engine + &crate::bench_explore::section()? + &crate::bench_classes::section()?;
     let versions = output(Command::new(&python).args([
         "-c",
         "import sklearn, numpy, sys; print(f'Python {sys.version.split()[0]}, scikit-learn {sklearn.__version__}, numpy {numpy.__version__}')",
@@ -174,12 +175,12 @@ fn instructions(binary: &Path, workload: &str) -> Result<String, String> {
         .ok_or_else(|| format!("valgrind counted nothing:\n{messages}"))
 }
 
-fn number(row: &Value, name: &str) -> Result<f64, String> {
+pub(crate) fn number(row: &Value, name: &str) -> Result<f64, String> {
     row[name].as_f64().ok_or_else(|| format!("no number {name} in {row}"))
 }
 
 /// Seconds in a unit that leaves two or three digits before the point.
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     if seconds < 1e-3 {
         format!("{:.0} µs", seconds * 1e6)
     } else if seconds < 1.0 {

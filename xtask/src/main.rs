@@ -4,6 +4,7 @@
 
 mod apt;
 mod bench;
+mod bench_classes;
 mod bench_explore;
 mod browser;
 mod cluster;
@@ -31,7 +32,8 @@ usage: cargo xtask TASK
   python          the Python package alone: installed into an environment of its own, lints, tests
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
-  bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
+  bench [classes] seconds per fit against scikit-learn and StepMix, to benches/RESULTS.md (needs Python);
+                  classes measures that section alone
   fuzz [--minutes N] [--seed N] [--inputs N]
                   mutated files, formulas, quantities and requests, none of which may panic; findings go to
                   fuzz/corpus
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         ["documents"] => documents::run(Stale::Refuse),
         ["documents", "--write"] => documents::run(Stale::Mend),
         ["bench"] => bench::run(),
+        ["bench", "classes"] => bench_classes::run(),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["fixtures"] => fixtures::run(),
         ["pictures"] => browser::pictures(),

@@ -7,14 +7,21 @@ use std::sync::Arc;
 use trustvb::data::Grouped;
 use trustvb::functional::{Draws, Functional};
 use trustvb::model::MixedData;
-use trustvb::posterior::{Layout, Posterior as Inner};
+use trustvb::posterior::{Layout, Posterior as Inner, Role};
 use trustvb::predict;
 
 use crate::arrays::{draws, matrix, to_vec, vector};
 use crate::errors::{IntoException, run_error, value_error};
 
-/// What a posterior is pickled as: its layout and its parameters.
-type Reduced<'py> = (String, Bound<'py, PyArray1<f64>>);
+/// What a posterior is pickled as: its layout, its parameters, and the roles of its blocks, which layouts do not write.
+type Reduced<'py> = (String, Bound<'py, PyArray1<f64>>, Vec<&'static str>);
+
+const ROLES: [(&str, Role); 4] = [
+    ("weights", Role::Weights),
+    ("centre", Role::Centre),
+    ("component", Role::Component),
+    ("shared", Role::Shared),
+];
 
 /// A variational posterior: named blocks and their flat parameters.
 #[pyclass(frozen, module = "trustvb._native")]
@@ -24,10 +31,19 @@ pub(crate) struct Posterior {
 
 #[pymethods]
 impl Posterior {
-    /// From the layout as JSON and the flat parameters.
+    /// From the layout as JSON, the flat parameters, and the roles of the blocks.
     #[new]
-    fn new(layout: &str, parameters: PyReadonlyArray1<'_, f64>) -> PyResult<Posterior> {
-        let layout: Layout = serde_json::from_str(layout).map_err(IntoException::into_exception)?;
+    #[pyo3(signature = (layout, parameters, roles=Vec::new()))]
+    fn new(
+        layout: &str,
+        parameters: PyReadonlyArray1<'_, f64>,
+        roles: Vec<String>,
+    ) -> PyResult<Posterior> {
+        let mut layout: Layout =
+            serde_json::from_str(layout).map_err(IntoException::into_exception)?;
+        for (block, own) in layout.blocks.iter_mut().zip(&roles) {
+            block.role = ROLES.iter().find(|(name, _)| name == own).map_or(block.role, |(_, r)| *r);
+        }
         let parameters = to_vec(&parameters);
         if layout.len() != parameters.len() {
             return Err(value_error(format!(
@@ -41,7 +57,9 @@ impl Posterior {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
         let this = slf.get();
-        Ok((slf.get_type().into_any(), (this.layout()?, this.parameters(slf.py()))))
+        let role = |own: Role| ROLES.iter().find(|(_, role)| *role == own).map_or("", |(n, _)| *n);
+        let roles = this.inner.layout().blocks.iter().map(|block| role(block.role)).collect();
+        Ok((slf.get_type().into_any(), (this.layout()?, this.parameters(slf.py()), roles)))
     }
 
     /// The layout, as JSON.

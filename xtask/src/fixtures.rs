@@ -4,8 +4,7 @@ use crate::command::{self, python, root};
 use std::process::Command;
 
 /// Scripts that write fixtures, from the root of the repository.
-const SCRIPTS: [&str; 3] =
-    [
+const SCRIPTS: [&str; 3] = [
     "scripts/reference/sklearn_fixpoints.py",
     "scripts/reference/real_data.py",
     "scripts/reference/mixture_fixpoints.py",

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use trustvb::backend::Cpu;
 use trustvb::data::{Column, Dataset, Formula, Frame, TextColumn};
 use trustvb::fit::{Fit as InnerFit, FitOptions, Status, Stopping, fit};
-use trustvb::model::{ColumnKind, ColumnMixture, ColumnType, MixedData, MixtureColumn, ModelData, ModelSpec};
+use trustvb::model::{
+    ColumnKind, ColumnMixture, ColumnType, MixedData, MixtureColumn, ModelData, ModelSpec,
+};
 use trustvb::problem::Problem as InnerProblem;
 use trustvb::table::{Blueprint, BuildError, Shard, TableError};
 

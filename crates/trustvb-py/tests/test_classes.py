@@ -47,7 +47,13 @@ def fitted(patients) -> trustvb.LatentClass:
 def test_numbers_are_those_of_the_command(patients, tmp_path, json_of, command):
     path = tmp_path / "patients.csv"
     patients.to_csv(path, index=False)
-    asked = ["pi[1]", "p[2,smoker,yes]", "rate[2,visits] / rate[1,visits]", "mu[1,age]", "sd[1,age]"]
+    asked = [
+        "pi[1]",
+        "p[2,smoker,yes]",
+        "rate[2,visits] / rate[1,visits]",
+        "mu[1,age]",
+        "sd[1,age]",
+    ]
     said = ["--model", "mixture", "--types", "visits=count", "--seed", "9"]
     theirs = json_of("calibrate", path, *asked, *said, "-B", "40", "--method", "balanced,vb")
     model = trustvb.LatentClass(2, types=TYPES, random_state=9).fit(patients)
@@ -161,7 +167,7 @@ def test_new_rows(fitted, patients):
 
 def test_what_cannot_be_is_refused_in_a_sentence(fitted, patients):
     row = patients.dropna().iloc[[0]]
-    with pytest.raises(ValueError, match="`never`, a level that the fit has not seen.*no, yes"):
+    with pytest.raises(ValueError, match=r"`never`, a level that the fit has not seen.*no, yes"):
         fitted.predict(row.assign(smoker="never"))
     with pytest.raises(ValueError, match="`old`, which is no number"):
         fitted.predict(row.assign(age="old"))
@@ -204,7 +210,9 @@ def test_everything_else_that_estimators_have(fitted, patients, tmp_path):
     assert "pi[1]" in str(fitted.summary("pi[1]", **SMALL))
     everything = fitted.intervals(**SMALL)
     assert {"pi[1]", "p[1,smoker,yes]", "rate[2,visits]", "mu[1,age]"} <= set(everything.functional)
-    own = fitted.intervals(lambda draws: draws["p.smoker"][:, 1, 1] - draws["p.smoker"][:, 0, 1], **SMALL)
+    own = fitted.intervals(
+        lambda draws: draws["p.smoker"][:, 1, 1] - draws["p.smoker"][:, 0, 1], **SMALL
+    )
     text = fitted.intervals("p[2,smoker,yes] - p[1,smoker,yes]", **SMALL)
     assert own.estimate[0] == pytest.approx(text.estimate[0], abs=0.02)
     loaded = pickle.loads(pickle.dumps(fitted))
@@ -216,7 +224,9 @@ def test_everything_else_that_estimators_have(fitted, patients, tmp_path):
     table = fitted.table("balanced", **SMALL)
     table.save(tmp_path / "kept.tvb")
     kept = trustvb.open_table(tmp_path / "kept.tvb")
-    pd.testing.assert_frame_equal(kept.intervals("p[1,ill,`True`]"), table.intervals("p[1,ill,`True`]"))
+    pd.testing.assert_frame_equal(
+        kept.intervals("p[1,ill,`True`]"), table.intervals("p[1,ill,`True`]")
+    )
     with pytest.raises(ValueError, match="no ellipses"):
         kept.plot_clusters()
 

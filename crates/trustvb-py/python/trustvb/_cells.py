@@ -33,9 +33,7 @@ def columns_of(X: Any) -> list[tuple[Cells, bool]]:
             "if your data has a single feature or array.reshape(1, -1) if it contains a single sample."
         )
     # An array has one type for all its columns, which then says nothing about any of them.
-    return [
-        (_values(array[:, j], f"the column x{j + 1}")[0], False) for j in range(array.shape[1])
-    ]
+    return [(_values(array[:, j], f"the column x{j + 1}")[0], False) for j in range(array.shape[1])]
 
 
 def length_of(cells: Cells) -> int:

@@ -123,7 +123,9 @@ fn known_levels(cells: &Cells<'_>, levels: &[String]) -> Result<Vec<f64>, String
         levels.iter().position(|level| *level == own).map(|at| at as f64).ok_or_else(|| {
             let shown = levels.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
             let more = if levels.len() > 8 { ", …" } else { "" };
-            format!("holds `{own}`, a level that the fit has not seen; its levels are {shown}{more}")
+            format!(
+                "holds `{own}`, a level that the fit has not seen; its levels are {shown}{more}"
+            )
         })
     };
     cells.distinct.iter().map(code).collect()

@@ -1,13 +1,13 @@
 """Times trustvb against StepMix on latent classes of yes-or-no items. Run by `cargo xtask bench`.
 
-    python benches/classes.py TRUSTVB SCRATCH
+    python benches/classes.py BENCH_CLASSES SCRATCH
 
-writes one line of JSON per problem. trustvb is the whole command, from process start to the written answer, with the
-file read; StepMix works on an array in memory. Both use one thread and one random start. StepMix bootstraps a few
-times, and its time is taken times as many as trustvb has.
+writes one line of JSON per problem. Both work on rows in memory, on one thread, from one random start. StepMix
+bootstraps a few times, and its time is taken times as many as trustvb has.
 """
 
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -32,73 +32,58 @@ def simulate(seed, n, items, k):
     return (rng.random((n, items)) < np.where(leans, 0.8, 0.2)[labels]).astype(int)
 
 
-def run(command, *words):
-    began = time.perf_counter()
+def trustvb(program, path, k, seed):
     done = subprocess.run(
-        [command, *words, "--threads", "1", "--quiet", "--format", "json"],
+        [program, str(path), str(k), str(seed), str(BOOTSTRAPS)],
         capture_output=True,
         text=True,
         check=True,
+        env={**os.environ, "RAYON_NUM_THREADS": "1"},
     )
-    return time.perf_counter() - began, json.loads(done.stdout)
+    return json.loads(done.stdout)
 
 
-def ln_likelihood(blocks, rows):
-    """At the posterior means."""
-    alpha = np.array(blocks["pi"]["alpha"])
-    terms = np.log(alpha / alpha.sum())[None, :].repeat(len(rows), axis=0)
-    for j in range(rows.shape[1]):
-        levels = np.array([copy["alpha"] for copy in blocks[f"p.x{j + 1}"]])
-        p = levels / levels.sum(axis=1, keepdims=True)
-        terms += np.log(p[:, rows[:, j]]).T
-    return float(np.logaddexp.reduce(terms, axis=1).sum())
-
-
-def measure(command, scratch, n, items, k):
+def measure(program, scratch, n, items, k):
     rows = simulate(n + items + k, n, items, k)
     path = scratch / f"classes-{n}-{items}-{k}.csv"
     pd.DataFrame(rows, columns=[f"x{j + 1}" for j in range(items)]).to_csv(path, index=False)
-    said = [str(path), "--model", "mixture", "-k", str(k), "--starts", "1"]
-    table = ["-B", str(BOOTSTRAPS), "--method", "recommended"]
     few = 20 if n < 1000 else 4
-    ours, our_bootstraps, theirs, their_bootstraps = [], [], [], []
+    ours, theirs, their_bootstraps, likelihoods = [], [], [], []
     for turn in range(TURNS):
-        seconds, fit = run(command, "fit", *said)
-        ours.append(seconds)
-        our_bootstraps.append(run(command, "calibrate", *said, *table)[0])
+        ours.append(trustvb(program, path, k, turn))
         model = StepMix(
             n_components=k, measurement="binary", n_init=1, random_state=turn, progress_bar=0
         )
         began = time.perf_counter()
         model.fit(rows)
         theirs.append(time.perf_counter() - began)
+        likelihoods.append(float(model.score(rows)) * n)
         if turn == 0:
             began = time.perf_counter()
             model.bootstrap(rows, n_repetitions=few, progress_bar=False)
             their_bootstraps.append((time.perf_counter() - began) * BOOTSTRAPS / few)
-            their_likelihood = model.score(rows) * n
     return {
         "n": n,
         "items": items,
         "k": k,
-        "trustvb_fit": statistics.median(ours),
+        "trustvb_fit": statistics.median(one["fit"] for one in ours),
         "stepmix_fit": statistics.median(theirs),
-        "trustvb_bootstraps": statistics.median(our_bootstraps),
-        "stepmix_bootstraps": statistics.median(their_bootstraps),
+        "trustvb_bootstraps": statistics.median(one["bootstraps"] for one in ours),
+        "stepmix_bootstraps": their_bootstraps[0],
         "stepmix_repetitions": few,
-        "trustvb_ln_likelihood": ln_likelihood(fit["blocks"], rows),
-        "stepmix_ln_likelihood": float(their_likelihood),
+        "trustvb_ln_likelihood": max(one["ln_likelihood"] for one in ours),
+        "stepmix_ln_likelihood": max(likelihoods),
     }
 
 
 def main():
     warnings.simplefilter("ignore")
-    command, scratch = sys.argv[1], pathlib.Path(sys.argv[2])
+    program, scratch = sys.argv[1], pathlib.Path(sys.argv[2])
     scratch.mkdir(parents=True, exist_ok=True)
     for n in (500, 5000):
         for items in (8, 12):
             for k in (2, 3):
-                print(json.dumps(measure(command, scratch, n, items, k)), flush=True)
+                print(json.dumps(measure(program, scratch, n, items, k)), flush=True)
 
 
 main()

@@ -56,8 +56,10 @@ pub(crate) fn run() -> Result<(), String> {
     println!("{table}");
     let engine = engine()?;
     println!("{engine}");
-    let engine =
-        engine + &crate::bench_defaults::section(&python)? + &crate::bench_explore::section()?;
+    let engine = engine
+        + &crate::bench_defaults::section(&python)?
+        + &crate::bench_explore::section()?
+        + &crate::bench_classes::section()?;
     let versions = output(Command::new(&python).args([
         "-c",
         "import sklearn, numpy, sys; print(f'Python {sys.version.split()[0]}, scikit-learn {sklearn.__version__}, numpy {numpy.__version__}')",

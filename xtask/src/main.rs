@@ -5,6 +5,7 @@
 
 mod apt;
 mod bench;
+mod bench_classes;
 mod bench_defaults;
 mod bench_explore;
 mod browser;
@@ -33,9 +34,10 @@ usage: cargo xtask TASK
   python          the Python package alone: installed into an environment of its own, lints, tests
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
-  bench           seconds per fit against scikit-learn, to benches/RESULTS.md (needs Python)
+  bench           seconds per fit against scikit-learn and StepMix, to benches/RESULTS.md (needs Python)
   bench --defaults
                   only its sections on defaults and starts, which replace those of the file
+  bench classes   only its section on latent classes
   fuzz [--minutes N] [--seed N] [--inputs N]
                   mutated files, formulas, quantities and requests, none of which may panic; findings go to
                   fuzz/corpus
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         ["documents", "--write"] => documents::run(Stale::Mend),
         ["bench"] => bench::run(),
         ["bench", "--defaults"] => bench_defaults::again(),
+        ["bench", "classes"] => bench_classes::run(),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["fixtures"] => fixtures::run(),
         ["pictures"] => browser::pictures(),

@@ -40,7 +40,8 @@ pub(crate) fn matrix<'py>(
     Ok(array.into_pyarray(py).into_any())
 }
 
-/// Draws by quantity: `pi (n, K)`, `mu (n, K, p)`, `sigma (n, K, p, p)`, `beta (n, K, p)`, `tau (n, K)`.
+/// Draws by quantity: `pi (n, K)`, `mu (n, K, p)`, `sigma (n, K, p, p)`, `beta (n, K, p)`, `tau (n, K)`. Blocks of one
+/// column are named after it: `p.smoker (n, K, levels)`, `rate.visits (n, K)`, `mu.age (n, K)`, `sd.age (n, K)`.
 pub(crate) fn draws<'py>(
     py: Python<'py>,
     layout: &Layout,
@@ -52,6 +53,17 @@ pub(crate) fn draws<'py>(
         let Some((len, values)) = draws.block(layout, &block.name) else { continue };
         let (copies, p) = (block.copies, block.dim);
         match block.family {
+            Family::Dirichlet if block.coordinate.is_some() => {
+                let all = values.flatten().copied().collect();
+                arrays.set_item(&block.name, shaped(py, &[n, copies, p], all)?)?;
+            }
+            Family::NormalWishart if block.coordinate.is_some() => {
+                let pairs = values.flat_map(|draw| draw.chunks_exact(len));
+                let (means, sds) = pairs.map(|pair| (pair[0], pair[1].sqrt())).unzip();
+                arrays.set_item(&block.name, shaped(py, &[n, copies], means)?)?;
+                let name = block.name.replacen("mu.", "sd.", 1);
+                arrays.set_item(name, shaped(py, &[n, copies], sds)?)?;
+            }
             Family::Dirichlet => {
                 arrays.set_item(
                     &block.name,

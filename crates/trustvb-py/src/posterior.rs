@@ -6,14 +6,22 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 use trustvb::data::Grouped;
 use trustvb::functional::{Draws, Functional};
-use trustvb::posterior::{Layout, Posterior as Inner};
+use trustvb::model::MixedData;
+use trustvb::posterior::{Layout, Posterior as Inner, Role};
 use trustvb::predict;
 
 use crate::arrays::{draws, matrix, to_vec, vector};
 use crate::errors::{IntoException, run_error, value_error};
 
-/// What a posterior is pickled as: its layout and its parameters.
-type Reduced<'py> = (String, Bound<'py, PyArray1<f64>>);
+/// What a posterior is pickled as: its layout, its parameters, and the roles of its blocks, which layouts do not write.
+type Reduced<'py> = (String, Bound<'py, PyArray1<f64>>, Vec<&'static str>);
+
+const ROLES: [(&str, Role); 4] = [
+    ("weights", Role::Weights),
+    ("centre", Role::Centre),
+    ("component", Role::Component),
+    ("shared", Role::Shared),
+];
 
 /// A variational posterior: named blocks and their flat parameters.
 #[pyclass(frozen, module = "trustvb._native")]
@@ -23,10 +31,19 @@ pub(crate) struct Posterior {
 
 #[pymethods]
 impl Posterior {
-    /// From the layout as JSON and the flat parameters.
+    /// From the layout as JSON, the flat parameters, and the roles of the blocks.
     #[new]
-    fn new(layout: &str, parameters: PyReadonlyArray1<'_, f64>) -> PyResult<Posterior> {
-        let layout: Layout = serde_json::from_str(layout).map_err(IntoException::into_exception)?;
+    #[pyo3(signature = (layout, parameters, roles=Vec::new()))]
+    fn new(
+        layout: &str,
+        parameters: PyReadonlyArray1<'_, f64>,
+        roles: Vec<String>,
+    ) -> PyResult<Posterior> {
+        let mut layout: Layout =
+            serde_json::from_str(layout).map_err(IntoException::into_exception)?;
+        for (block, own) in layout.blocks.iter_mut().zip(&roles) {
+            block.role = ROLES.iter().find(|(name, _)| name == own).map_or(block.role, |(_, r)| *r);
+        }
         let parameters = to_vec(&parameters);
         if layout.len() != parameters.len() {
             return Err(value_error(format!(
@@ -40,7 +57,9 @@ impl Posterior {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
         let this = slf.get();
-        Ok((slf.get_type().into_any(), (this.layout()?, this.parameters(slf.py()))))
+        let role = |own: Role| ROLES.iter().find(|(_, role)| *role == own).map_or("", |(n, _)| *n);
+        let roles = this.inner.layout().blocks.iter().map(|block| role(block.role)).collect();
+        Ok((slf.get_type().into_any(), (this.layout()?, this.parameters(slf.py()), roles)))
     }
 
     /// The layout, as JSON.
@@ -104,6 +123,30 @@ impl Posterior {
         Ok(vector(py, density.map_err(run_error)?))
     }
 
+    /// `log ρ_nk` of new rows of a mixture of columns, as [`Problem::code`](crate::problem::Problem) gives them.
+    fn class_ln_rho<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let rows = self.mixed(&columns)?;
+        let rho = py.detach(|| rows.ln_rho(&self.inner));
+        matrix(py, self.inner.layout().n_components, rho)
+    }
+
+    /// Of such rows, the log of the posterior predictive density, and the log density at the posterior means.
+    #[allow(clippy::type_complexity)]
+    fn class_ln_density<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let rows = self.mixed(&columns)?;
+        let (predictive, at_means) =
+            py.detach(|| (rows.ln_predictive(&self.inner), rows.ln_density(&self.inner)));
+        Ok((vector(py, predictive), vector(py, at_means)))
+    }
+
     /// `log ρ_nk` and the log density of new groups of rows with a response. `groups` holds a number
     /// for each row, from 0 in order of first appearance.
     fn regression<'py>(
@@ -131,6 +174,28 @@ impl Posterior {
             )
         });
         Ok((matrix(py, self.inner.layout().n_components, rho)?, vector(py, density)))
+    }
+}
+
+impl Posterior {
+    /// Coded rows of this posterior's columns.
+    fn mixed(&self, columns: &[PyReadonlyArray1<'_, f64>]) -> PyResult<MixedData> {
+        let layout = self.inner.layout();
+        let columns: Vec<Vec<f64>> = columns.iter().map(to_vec).collect();
+        let n_levels = |j: usize| {
+            let own = layout.blocks.iter().find(|block| block.coordinate == Some(j))?;
+            (!own.levels.is_empty()).then_some(own.dim as f64)
+        };
+        let is_level = |x: &f64, n: f64| x.is_nan() || (*x >= 0.0 && *x < n);
+        let coded = columns.len() == layout.coordinates.len()
+            && columns.iter().all(|column| column.len() == columns[0].len())
+            && columns.iter().enumerate().all(|(j, column)| {
+                n_levels(j).is_none_or(|n| column.iter().all(|x| is_level(x, n)))
+            });
+        if !coded {
+            return Err(value_error("these are no coded rows of the posterior's columns"));
+        }
+        Ok(MixedData::new("the data", layout.coordinates.clone(), columns))
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use trustvb::backend::Cpu;
 use trustvb::data::{Column, Dataset, Formula, Frame, TextColumn};
 use trustvb::fit::{Fit as InnerFit, FitOptions, Status, Stopping, fit};
-use trustvb::model::{ModelData, ModelSpec};
+use trustvb::model::{
+    ColumnKind, ColumnMixture, ColumnType, MixedData, MixtureColumn, ModelData, ModelSpec,
+};
 use trustvb::problem::Problem as InnerProblem;
 use trustvb::table::{Blueprint, BuildError, Shard, TableError};
 
@@ -41,6 +43,13 @@ impl Problem {
         let spec: ModelSpec = serde_json::from_str(spec).map_err(IntoException::into_exception)?;
         let inner = InnerProblem::new(spec, data).map_err(IntoException::into_exception)?;
         Ok(Problem { inner })
+    }
+
+    fn column_mixture(&self) -> PyResult<&ColumnMixture> {
+        match self.inner.spec() {
+            ModelSpec::Mixture(spec) => Ok(spec),
+            _ => Err(value_error("the model is no mixture of columns")),
+        }
     }
 
     fn fit_options(&self, iteration: &Iteration) -> FitOptions {
@@ -93,6 +102,55 @@ impl Problem {
         Problem::new(spec, ModelData::Groups(data))
     }
 
+    /// Columns of any kind with missing cells (an empty text, NaN), the types that are not to be read from them, and a
+    /// mixture of columns as JSON.
+    #[staticmethod]
+    fn mixed(
+        columns: Vec<(String, Values<'_>)>,
+        types: Vec<(String, String)>,
+        spec: &str,
+    ) -> PyResult<Problem> {
+        let spec: ColumnMixture =
+            serde_json::from_str(spec).map_err(IntoException::into_exception)?;
+        let types = types
+            .into_iter()
+            .map(|(name, kind)| match ColumnType::named(&kind) {
+                Some(kind) => Ok((name, kind)),
+                None => Err(value_error(format!(
+                    "types: {name} is said to be `{kind}`; there are gaussian, count and category"
+                ))),
+            })
+            .collect::<PyResult<Vec<_>>>()?;
+        let inner =
+            spec.bind(&text_frame(columns)?, &types).map_err(IntoException::into_exception)?;
+        Ok(Problem { inner })
+    }
+
+    /// The kind of each column of a mixture of columns, with the levels of categories.
+    fn kinds(&self) -> PyResult<Vec<(String, &'static str, Vec<String>)>> {
+        let kind = |column: &MixtureColumn| {
+            let levels = match &column.kind {
+                ColumnKind::Category { levels } => levels.clone(),
+                _ => Vec::new(),
+            };
+            (column.name.clone(), column.kind.name(), levels)
+        };
+        Ok(self.column_mixture()?.columns.iter().map(kind).collect())
+    }
+
+    /// New rows of the same columns as numbers, a level by its place from 0, NaN where a cell is missing.
+    fn code<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<(String, Values<'py>)>,
+    ) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
+        let rows = self
+            .column_mixture()?
+            .code(&text_frame(columns)?)
+            .map_err(IntoException::into_exception)?;
+        Ok(rows.columns().iter().map(|column| vector(py, column.clone())).collect())
+    }
+
     /// From the columns that `__reduce__` gives, for unpickling.
     #[staticmethod]
     fn from_columns(
@@ -104,10 +162,13 @@ impl Problem {
             let (chunks, _) = column.as_bytes().as_chunks();
             chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect()
         };
-        let data = Dataset::from_columns(names, columns.iter().map(doubles).collect())
-            .map_err(IntoException::into_exception)?;
+        let columns: Vec<Vec<f64>> = columns.iter().map(doubles).collect();
         let parsed: ModelSpec =
             serde_json::from_str(spec).map_err(IntoException::into_exception)?;
+        if matches!(parsed, ModelSpec::Mixture(_)) {
+            return Problem::new(spec, MixedData::new("the data", names, columns).into());
+        }
+        let data = Dataset::from_columns(names, columns).map_err(IntoException::into_exception)?;
         let data = ModelData::from_dataset(&parsed, data).map_err(IntoException::into_exception)?;
         Problem::new(spec, data)
     }
@@ -321,6 +382,23 @@ fn frame(columns: Vec<(String, Values<'_>)>) -> PyResult<Frame> {
         })
         .collect::<PyResult<_>>()?;
     Frame::from_columns(columns).map_err(IntoException::into_exception)
+}
+
+/// A frame of texts, as the command reads a file for a mixture of columns: a number is the shortest text that reads back
+/// the same, and an empty text is a missing cell.
+fn text_frame(columns: Vec<(String, Values<'_>)>) -> PyResult<Frame> {
+    let text = |x: f64| if x.is_nan() { String::new() } else { x.to_string() };
+    let columns = columns
+        .into_iter()
+        .map(|(name, values)| {
+            let texts = match values {
+                Values::Numbers(values) => values.as_array().iter().map(|x| text(*x)).collect(),
+                Values::Texts(texts) => texts,
+            };
+            (name, Values::Texts(texts))
+        })
+        .collect();
+    frame(columns)
 }
 
 /// Columns of a formula: those it names (`None`: all), texts, those to skip, those of the response.

@@ -44,6 +44,7 @@ def test_it_names_everything():
     for function in (
         trustvb.GaussianMixture.__init__,
         trustvb.MixtureRegression.__init__,
+        trustvb.LatentClass.__init__,
         trustvb.GaussianMixture.table,
         trustvb.GaussianMixture.intervals,
         trustvb.GaussianMixture.compare,

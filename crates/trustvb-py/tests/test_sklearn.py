@@ -63,6 +63,7 @@ def test_clone_pickle_and_parameters(faithful):
     model.set_params(n_components=2).fit(faithful)
     loaded = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(loaded.predict_proba(faithful), model.predict_proba(faithful))
+    np.testing.assert_array_equal(loaded.score_samples(faithful), model.score_samples(faithful))
     first = model.intervals("pi[1]", method="analytic")
     pd.testing.assert_frame_equal(loaded.intervals("pi[1]", method="analytic"), first)
 

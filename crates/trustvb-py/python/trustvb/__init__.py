@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from ._calibration import Calibration
+from ._classes import LatentClass
 from ._demo import demo, load_faithful
 from ._draws import Draws
 from ._fitter import Fit
@@ -27,6 +28,7 @@ __all__ = [
     "Fit",
     "FitFailed",
     "GaussianMixture",
+    "LatentClass",
     "MixtureRegression",
     "Table",
     "TrustvbError",

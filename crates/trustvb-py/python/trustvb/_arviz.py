@@ -55,10 +55,9 @@ def to_arviz(
         rows = table._answers(h, level, method, 500)
         posterior = _at_own_omega(table, h, rows, n)
     posterior = {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in posterior.items()}
-    dims = {name: _DIMS[name] for name in posterior if name in _DIMS and posterior[name].ndim > 2}
-    names = manifest["layout"]["coordinates"]
-    numbers = list(range(1, manifest["layout"]["n_components"] + 1))
-    every = {"component": numbers, "column": names, "column_": names, "term": names}
+    every = _coords(manifest["layout"])
+    usual = {**_DIMS, **_dims_of_columns(manifest["layout"])}
+    dims = {name: usual[name] for name in posterior if name in usual and posterior[name].ndim > 2}
     used = {dim for of in dims.values() for dim in of}
     coords = {dim: values for dim, values in every.items() if dim in used}
     attributes = {
@@ -77,6 +76,26 @@ def to_arviz(
     if _version(arviz) < (1, 0):
         return _inference_data(arviz, posterior, dims, coords, attributes, extra)
     return _data_tree(arviz, posterior, dims, coords, attributes, extra)
+
+
+def _coords(layout: dict[str, Any]) -> dict[str, Any]:
+    names = layout["coordinates"]
+    numbers = list(range(1, layout["n_components"] + 1))
+    levels = {f"{b['name']}_level": b["levels"] for b in layout["blocks"] if b.get("levels")}
+    return {"component": numbers, "column": names, "column_": names, "term": names, **levels}
+
+
+def _dims_of_columns(layout: dict[str, Any]) -> dict[str, list[str]]:
+    """Of blocks that belong to one column: a number per class, or one per class and level."""
+    dims = {}
+    for block in layout["blocks"]:
+        name = block["name"]
+        if block.get("levels"):
+            dims[name] = ["component", f"{name}_level"]
+        elif block.get("coordinate") is not None:
+            dims[name] = ["component"]
+            dims[name.replace("mu.", "sd.", 1)] = ["component"]
+    return dims
 
 
 def _at_own_omega(table: Table, h: Any, rows: list[dict[str, Any]], n: int) -> Arrays:
@@ -99,7 +118,7 @@ def _at_own_omega(table: Table, h: Any, rows: list[dict[str, Any]], n: int) -> A
         else:
             sampled = table._native.sample([text.split(" [")[0]], where, n, stretched)
         found[row["functional"]] = dict(sampled)[text]
-    if h is not None:
+    if h is not None or table.manifest["model"]["name"] == "mixture":
         return found
     k = table.manifest["layout"]["n_components"]
     in_order = list(found.values())

@@ -1,4 +1,4 @@
-"""What both estimators share with scikit-learn's: parameters, tags, cloning, checks of rows and weights.
+"""What estimators share with scikit-learn's: parameters, tags, cloning, checks of rows and weights.
 
 scikit-learn is followed without importing it: parameters, tags, cloning and validation are those it asks
 of estimators, so that numpy and pandas are enough to use the package and pipelines work with it.
@@ -104,35 +104,12 @@ class Estimator:
     def _validate(self, X: Any, *, reset: bool) -> list[_frames.Column]:
         """The columns of X, after the checks that scikit-learn's users expect."""
         X = _frames.settled(X)
-        names = _feature_names(X)
+        names = feature_names(X)
         columns = _columns(X)
         n = len(columns[0]) if columns else _length(X)
-        shape = (n, len(columns))
-        if n == 0:
-            raise ValueError(
-                f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
-            )
-        if not columns:
-            raise ValueError(
-                f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
-            )
+        self._check_shape(names, n, len(columns), reset=reset)
         if reset:
-            if n < 2:
-                raise ValueError(
-                    f"Found array with {n} sample(s) (shape={shape}) while a minimum of 2 is required."
-                )
-            self.n_features_in_ = len(columns)
-            if names is not None:
-                self.feature_names_in_ = np.array(names, dtype=object)
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
             return columns
-        self._check_names(names)
-        if len(columns) != self.n_features_in_:
-            raise ValueError(
-                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
         for j, column in enumerate(columns):
             if not np.isfinite(column).all():
                 row = int(np.flatnonzero(~np.isfinite(column))[0])
@@ -141,6 +118,35 @@ class Estimator:
                     "fill in the values, or leave those rows out"
                 )
         return columns
+
+    def _check_shape(self, names: list[str] | None, n: int, p: int, *, reset: bool) -> None:
+        """Refuses too few rows and columns, and columns that are not those of the fit; takes note of new ones."""
+        shape = (n, p)
+        if n == 0:
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
+            )
+        if p == 0:
+            raise ValueError(
+                f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+            )
+        if reset:
+            if n < 2:
+                raise ValueError(
+                    f"Found array with {n} sample(s) (shape={shape}) while a minimum of 2 is required."
+                )
+            self.n_features_in_ = p
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            return
+        self._check_names(names)
+        if p != self.n_features_in_:
+            raise ValueError(
+                f"X has {p} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
 
     def _check_names(self, names: list[str] | None) -> None:
         fitted = getattr(self, "feature_names_in_", None)
@@ -180,7 +186,7 @@ def _not_fitted(message: str) -> Exception:
     return error
 
 
-def _feature_names(X: Any) -> list[str] | None:
+def feature_names(X: Any) -> list[str] | None:
     """Names of a frame's columns if they are texts, as scikit-learn takes them."""
     if not _frames.is_frame(X):
         return None

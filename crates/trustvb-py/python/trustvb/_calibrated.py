@@ -29,7 +29,7 @@ class Calibrated(Estimator):
     """An estimator with tables and calibrated intervals."""
 
     omega: float
-    prior: str | dict[str, Any]
+    prior: str | dict[str, Any] | None
     random_state: Any
     n_init: int
     tol: float | None
@@ -63,7 +63,7 @@ class Calibrated(Estimator):
         return np.random.default_rng(seed_of(self.random_state))
 
     def _prior(self) -> dict[str, Any]:
-        if isinstance(self.prior, str):
+        if self.prior is None or isinstance(self.prior, str):
             if self.prior not in ("default", "paper"):
                 raise ValueError(
                     f"prior={self.prior!r} is neither 'default' nor 'paper' nor a dict"

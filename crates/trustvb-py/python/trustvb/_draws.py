@@ -19,6 +19,8 @@ class Draws(_Base):
 
     Gaussian mixtures have ``pi (n, K)``, ``mu (n, K, p)`` and ``sigma (n, K, p, p)``; mixtures of
     regressions ``pi``, ``beta (n, K, p)``, ``tau (n, K)`` and, when it is estimated, ``noise (n, K)``.
+    Latent classes have ``pi`` and, for each column by its name, ``p.smoker (n, K, levels)``, ``rate.visits (n, K)``, or
+    ``mu.age (n, K)`` and ``sd.age (n, K)``.
     ``sd (n, K, p)`` and ``cor (n, K, p, p)`` are computed when they are asked for. Components and columns
     count from 0 here, as everywhere in Python.
     """

@@ -282,6 +282,10 @@ def clusters(
             "the table was built with --stream and holds sums over groups, not rows: there is nothing "
             "to draw; build it without --stream"
         )
+    if table.manifest["model"]["name"] == "mixture":
+        raise ValueError(
+            "columns of any kind have no ellipses to draw: plot_intervals draws what classes are like"
+        )
     names, values = data
     posterior = table._native.posterior(omega)
     ax = axes(ax)

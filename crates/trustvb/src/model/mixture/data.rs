@@ -40,6 +40,26 @@ pub struct MixtureColumn {
     pub kind: ColumnKind,
 }
 
+impl MixtureColumn {
+    /// Says what in it is not of its kind.
+    pub(super) fn check(&self, values: &[f64]) -> Result<(), String> {
+        let mut values = values.iter().copied().filter(|x| !x.is_nan());
+        let is_whole = |x: f64, below: f64| x >= 0.0 && x == x.trunc() && x < below;
+        let wrong = match &self.kind {
+            ColumnKind::Gaussian => values
+                .find(|x| x.abs() > LARGEST)
+                .map(|bad| format!("holds {bad}; use other units")),
+            ColumnKind::Count => values
+                .find(|x| !is_whole(*x, MOST))
+                .map(|bad| format!("holds {bad}, which is no count; say gaussian or category")),
+            ColumnKind::Category { levels } => values
+                .find(|x| !is_whole(*x, levels.len() as f64))
+                .map(|bad| format!("holds {bad}, which is none of its levels")),
+        };
+        wrong.map_or(Ok(()), Err)
+    }
+}
+
 /// Rows as numbers: a level by its place from 0, NaN where a cell is missing.
 #[derive(Clone, Debug)]
 pub struct MixedData {
@@ -49,8 +69,8 @@ pub struct MixedData {
 }
 
 impl MixedData {
-    /// Columns of one length, coded.
-    pub(crate) fn new(source: &str, names: Vec<String>, columns: Vec<Vec<f64>>) -> MixedData {
+    /// Columns of one length, coded; models refuse what is not of its kind.
+    pub fn new(source: &str, names: Vec<String>, columns: Vec<Vec<f64>>) -> MixedData {
         MixedData { source: source.to_owned(), names, columns }
     }
 
@@ -85,6 +105,10 @@ impl MixedData {
             Err(DataError::Column { file: self.source.clone(), column: column.name.clone(), what })
         };
         for (column, values) in columns.iter().zip(&self.columns) {
+            if values.len() != self.n_rows() {
+                let what = format!("has {} values, but others {}", values.len(), self.n_rows());
+                return refused(column, what);
+            }
             let mut there = values.iter().copied().filter(|x| !x.is_nan());
             let Some(first) = there.next() else {
                 return refused(column, "has no value at all; leave it out with --columns".into());
@@ -94,31 +118,7 @@ impl MixedData {
                     "has one value only, so it tells no classes apart; leave it out with --columns";
                 return refused(column, what.to_owned());
             }
-            let mut values = values.iter().copied().filter(|x| !x.is_nan());
-            match &column.kind {
-                ColumnKind::Gaussian => {
-                    if let Some(bad) = values.find(|x| x.abs() > LARGEST) {
-                        return refused(column, format!("holds {bad}; use other units"));
-                    }
-                }
-                ColumnKind::Count => {
-                    if let Some(bad) = values.find(|x| !(*x >= 0.0 && *x == x.trunc() && *x < MOST))
-                    {
-                        let what =
-                            format!("holds {bad}, which is no count; say gaussian or category");
-                        return refused(column, what);
-                    }
-                }
-                ColumnKind::Category { levels } => {
-                    let n = levels.len() as f64;
-                    if let Some(bad) = values.find(|x| !(*x >= 0.0 && *x == x.trunc() && *x < n)) {
-                        return refused(
-                            column,
-                            format!("holds {bad}, which is none of its levels"),
-                        );
-                    }
-                }
-            }
+            column.check(values).or_else(|what| refused(column, what))?;
         }
         let empty = (0..self.n_rows()).find(|&i| self.columns.iter().all(|c| c[i].is_nan()));
         match empty {

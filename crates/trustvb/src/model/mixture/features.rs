@@ -24,6 +24,8 @@ pub(super) struct FeatureColumn {
     pub(super) first: usize,
     /// The place of the feature that says whether a cell is there; `None` where all are, or where the others say it.
     pub(super) there: Option<usize>,
+    /// Whether every unit has a value.
+    complete: bool,
     /// The place of its first number in a centre.
     pub(super) centre_at: usize,
     /// The standard deviation of the square root of a count.
@@ -88,8 +90,8 @@ impl Features {
                 FeatureKind::Count => mean_and_sd(present().map(f64::sqrt)).1.max(1e-3),
                 _ => 1.0,
             };
-            let at =
-                FeatureColumn { kind, first: length, there, centre_at: centre_len, root_scale };
+            let (first, centre_at) = (length, centre_len);
+            let at = FeatureColumn { kind, first, there, complete, centre_at, root_scale };
             length += own + usize::from(there.is_some());
             centre_len += at.centre_len();
             placed.push(at);
@@ -150,6 +152,9 @@ impl Features {
 
     /// Whether a unit has a value in a column.
     fn is_there(&self, unit: usize, column: &FeatureColumn) -> bool {
+        if column.complete {
+            return true;
+        }
         match (column.kind, column.there) {
             (FeatureKind::Category { levels }, _) => {
                 (0..levels).any(|l| self.get(unit, column.first + l) > 0.0)
@@ -193,12 +198,14 @@ impl Clusterable for Features {
     fn loss(&self, unit: usize, centre: &[f64]) -> f64 {
         let mut loss = 0.0;
         for column in self.columns.iter().filter(|c| self.is_there(unit, c)) {
-            let own = &centre[column.centre_at..];
+            let own = &centre[column.centre_at..column.centre_at + column.centre_len()];
             loss += match column.kind {
                 FeatureKind::Gaussian { .. } => (self.get(unit, column.first) - own[0]).powi(2),
-                FeatureKind::Category { levels } => (0..levels)
-                    .map(|l| (self.get(unit, column.first + l) - own[l]).powi(2))
-                    .sum::<f64>(),
+                FeatureKind::Category { levels } => {
+                    let at = unit / LANES * self.length + column.first;
+                    let indicators = self.blocks[at..at + levels].iter().map(|x| x[unit % LANES]);
+                    indicators.zip(own).map(|(x, p)| (x - p).powi(2)).sum::<f64>()
+                }
                 FeatureKind::Count => {
                     let roots = self.get(unit, column.first).sqrt() - own[0].sqrt();
                     (roots / column.root_scale).powi(2)

@@ -95,6 +95,42 @@ pub(super) fn infer(
     Ok((columns, data))
 }
 
+/// New rows as numbers, coded as those that `columns` were read from; a frame may have other columns too.
+pub(super) fn code(frame: &Frame, columns: &[MixtureColumn]) -> Result<MixedData, DataError> {
+    let mut values = Vec::with_capacity(columns.len());
+    for column in columns {
+        let cells = Cells::of(frame.column(frame.column_index(&column.name)?));
+        let coded = match &column.kind {
+            ColumnKind::Category { levels } => known_levels(&cells, levels),
+            ColumnKind::Gaussian | ColumnKind::Count => numbers(&cells),
+        };
+        let coded = coded.and_then(|coded| column.check(&coded).map(|()| coded));
+        let coded = coded.map_err(|what| DataError::Column {
+            file: frame.source().to_owned(),
+            column: column.name.clone(),
+            what,
+        })?;
+        values.push(cells.rows.iter().map(|&i| coded[i as usize]).collect());
+    }
+    let names = columns.iter().map(|column| column.name.clone()).collect();
+    Ok(MixedData::new(frame.source(), names, values))
+}
+
+/// The level of each distinct cell, all of which must be known.
+fn known_levels(cells: &Cells<'_>, levels: &[String]) -> Result<Vec<f64>, String> {
+    let code = |cell: &Cell<'_>| {
+        let Some(own) = level_name(cell) else { return Ok(f64::NAN) };
+        levels.iter().position(|level| *level == own).map(|at| at as f64).ok_or_else(|| {
+            let shown = levels.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+            let more = if levels.len() > 8 { ", …" } else { "" };
+            format!(
+                "holds `{own}`, a level that the fit has not seen; its levels are {shown}{more}"
+            )
+        })
+    };
+    cells.distinct.iter().map(code).collect()
+}
+
 fn guess(cells: &Cells<'_>) -> ColumnType {
     let binary = |x: f64| x == 0.0 || x == 1.0;
     let text = cells.distinct.iter().any(|cell| matches!(cell, Cell::Text(_)));
@@ -118,14 +154,18 @@ fn numbers(cells: &Cells<'_>) -> Result<Vec<f64>, String> {
     cells.distinct.iter().map(number).collect()
 }
 
-/// The names of the levels in order, and the level of each distinct cell.
-fn levels(cells: &Cells<'_>) -> Result<(Vec<String>, Vec<f64>), String> {
-    let name = |cell: &Cell<'_>| match cell {
+/// What a cell is called as a level.
+fn level_name(cell: &Cell<'_>) -> Option<String> {
+    match cell {
         Cell::Number(x) => Some(x.to_string()),
         Cell::Mark(text) | Cell::Text(text) => Some((*text).to_owned()),
         Cell::Missing => None,
-    };
-    let mut names: Vec<String> = cells.distinct.iter().filter_map(name).collect();
+    }
+}
+
+/// The names of the levels in order, and the level of each distinct cell.
+fn levels(cells: &Cells<'_>) -> Result<(Vec<String>, Vec<f64>), String> {
+    let mut names: Vec<String> = cells.distinct.iter().filter_map(level_name).collect();
     let number = |name: &String| name.parse::<f64>().ok();
     if names.iter().all(|name| number(name).is_some()) {
         names.sort_by(|a, b| number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0)));
@@ -140,7 +180,7 @@ fn levels(cells: &Cells<'_>) -> Result<(Vec<String>, Vec<f64>), String> {
             names.len()
         ));
     }
-    let code = |cell: &Cell<'_>| match name(cell) {
+    let code = |cell: &Cell<'_>| match level_name(cell) {
         Some(own) => names.iter().position(|n| *n == own).map_or(f64::NAN, |at| at as f64),
         None => f64::NAN,
     };

@@ -20,6 +20,7 @@
 mod data;
 mod features;
 mod infer;
+mod predict;
 mod prior;
 mod simulate;
 mod spec;

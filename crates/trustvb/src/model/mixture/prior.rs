@@ -110,7 +110,7 @@ impl MixturePrior {
                     let mean = sums[0] / n;
                     let scatter = sums[1] - n * mean * mean;
                     let variance = scatter / if n > 1.0 { n - 1.0 } else { n };
-                    if !(variance > 0.0) {
+                    if variance.is_nan() || variance <= 0.0 {
                         let what = "a column does not vary in this sample".to_owned();
                         return Err(Degenerate::Prior(what));
                     }

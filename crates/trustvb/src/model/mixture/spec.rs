@@ -1,8 +1,8 @@
 //! A mixture of columns as its settings, and what it says of itself.
 
-use super::infer::infer;
+use super::infer::{code, infer};
 use super::{ColumnKind, MixedData, Mixture, MixtureColumn, MixturePrior};
-use crate::data::{Dataset, Frame, ReadOptions};
+use crate::data::{DataError, Dataset, Frame, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{Source, WishError, Wished, Wishes};
@@ -41,6 +41,11 @@ impl ColumnMixture {
     ) -> Result<Problem, ModelError> {
         let (columns, data) = infer(frame, types)?;
         Problem::new(ColumnMixture { columns, ..self }, data)
+    }
+
+    /// New rows, coded as those that it was bound to: what a fit says of them is [`MixedData::ln_rho`].
+    pub fn code(&self, frame: &Frame) -> Result<MixedData, DataError> {
+        code(frame, &self.columns)
     }
 }
 

@@ -86,7 +86,7 @@ impl<'a> MixtureSweeper<'a> {
             state.chunks_exact(self.model.stride()).zip(components).enumerate()
         {
             let negative = || Degenerate::NegativeCount { component: k + 1 };
-            if !(s[0] >= 0.0) {
+            if s[0].is_nan() || s[0] < 0.0 {
                 return Err(negative());
             }
             *alpha = alpha0 + omega * s[0];
@@ -113,7 +113,7 @@ impl<'a> MixtureSweeper<'a> {
                     ColumnPrior::Category { alpha } => {
                         for (own, count) in own.iter_mut().zip(sums) {
                             *own = alpha + omega * count;
-                            if !(*own > 0.0) {
+                            if own.is_nan() || *own <= 0.0 {
                                 return Err(negative());
                             }
                         }
@@ -328,7 +328,7 @@ impl Sweeper for MixtureSweeper<'_> {
             }
             self.constant += weight * features.constants[unit];
         }
-        if !(totals[0] > 0.0) {
+        if totals[0].is_nan() || totals[0] <= 0.0 {
             return Err(Degenerate::Prior("no unit has positive weight".to_owned()));
         }
         self.prior = self.resolve(&totals)?;

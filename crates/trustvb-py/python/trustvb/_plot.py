@@ -282,14 +282,17 @@ def clusters(
             "the table was built with --stream and holds sums over groups, not rows: there is nothing "
             "to draw; build it without --stream"
         )
-    if table.manifest["model"]["name"] == "mixture":
+    blocks = table.manifest["layout"]["blocks"]
+    # What can be drawn is a matter of what components are: planes of means, or lines.
+    lines = any(block["family"] == "mv_normal" for block in blocks)
+    if not lines and any("coordinate" in block for block in blocks):
         raise ValueError(
             "columns of any kind have no ellipses to draw: plot_intervals draws what classes are like"
         )
     names, values = data
     posterior = table._native.posterior(omega)
     ax = axes(ax)
-    if table.manifest["model"]["name"] == "bmlr":
+    if lines:
         return _lines(ax, table, names, values, posterior, columns)
     i, j = (0, min(1, len(names) - 1)) if columns is None else map(names.index, columns)
     if i == j:

@@ -1,8 +1,9 @@
 //! Data sets with known truth, for any model that can be simulated.
 //!
-//! [`SimulationSettings`] are what a user writes, in a study's file or on the command line; [`SettingsOf::check`] makes
-//! of them a [`Simulation`] that cannot be wrong, with every number in place. [`Simulation::draw`] gives data set
-//! `replication` of a seed, and no other data set has to be drawn for it. What is a model's own is in its folder.
+//! [`SimulationSettings`](crate::model::SimulationSettings) are what a user writes, in a study's file or on the command
+//! line; [`SettingsOf::check`] makes of them a [`Simulation`] that cannot be wrong, with every number in place.
+//! [`Simulation::draw`] gives data set `replication` of a seed, and no other data set has to be drawn for it. What is a
+//! model's own is in its folder.
 
 mod limits;
 

@@ -67,7 +67,7 @@ def test_what_is_wrong_is_told(tmp_path):
         trustvb.run_study("nothing")
     with pytest.raises(ValueError, match=r"no cell is named sep9; there are sep"):
         trustvb.run_study("section3", only="sep9")
-    with pytest.raises(ValueError, match="unknown variant `magic`"):
+    with pytest.raises(ValueError, match="there is no method `magic`"):
         trustvb.run_study("section3", method="magic")
     with pytest.raises(ValueError, match="scale=0"):
         trustvb.run_study("section3", scale=0)

@@ -15,6 +15,7 @@ pub(crate) fn mean_ln_weights(posterior: &Posterior) -> Vec<f64> {
     block.alpha().iter().map(|&a| digamma(a) - total).collect()
 }
 
+/// `log Σ exp` of some numbers, without overflow.
 pub(crate) fn ln_sum_exp(terms: &[f64]) -> f64 {
     let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !largest.is_finite() {

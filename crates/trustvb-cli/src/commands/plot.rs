@@ -48,10 +48,9 @@ pub(crate) fn draw(
     let figure = CalibrationFigure {
         title: format!("Calibrated {:.0}% intervals", 100.0 * level),
         caption: format!(
-            "{} with {} components, {} units, seed {}",
-            manifest.model.name(),
-            manifest.layout.n_components,
-            manifest.n_units,
+            "Mixture of {}, {}, seed {}",
+            manifest.model.kind().component.count(manifest.layout.n_components),
+            manifest.model.unit().count(manifest.n_units),
             manifest.seed
         ),
         clusters,

@@ -119,6 +119,7 @@ fn table(
         resamples: &resamples,
         reference: &reference,
         options: &options,
+        first: 0,
     };
     let jobs: Vec<Job> = designs
         .iter()

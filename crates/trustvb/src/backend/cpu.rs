@@ -1,8 +1,6 @@
 //! The processor: paths in parallel, each by itself from start to end.
 
 use super::{Backend, Job, Sink, Work};
-use crate::fit::{PathFits, fit_path};
-use crate::resample::Design;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,33 +19,11 @@ impl Backend for Cpu {
             if cancel.load(Ordering::Relaxed) {
                 return ControlFlow::Break(());
             }
-            sink(*job, run_job(work, *job))
+            let mut walk = work.walk(*job);
+            while walk.step() {}
+            sink(*job, walk.into_fits())
         });
         // Whoever broke off knows why.
         let (ControlFlow::Continue(()) | ControlFlow::Break(())) = done;
     }
-}
-
-/// One path, by the thread that asks.
-fn run_job(work: &Work<'_>, job: Job) -> PathFits {
-    if job.design == Design::Full && job.replicate == 0 {
-        return work.reference.fits.clone();
-    }
-    let n = work.model.n_units();
-    // Streams of random starts: one per design and replicate.
-    let number = match job.design {
-        Design::Full | Design::Split => {
-            u64::from(job.replicate) * 2 + u64::from(job.design == Design::Split)
-        }
-        Design::Subset => (1 << 40) + u64::from(job.replicate),
-    };
-    fit_path(
-        work.model,
-        work.omegas,
-        &|i| work.resamples.weights(job.design, job.replicate, i, n),
-        work.resamples.changes_with_omega(job.design),
-        number,
-        work.reference,
-        work.options,
-    )
 }

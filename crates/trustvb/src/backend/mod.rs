@@ -4,7 +4,7 @@ mod cpu;
 
 pub use cpu::Cpu;
 
-use crate::fit::{PathFits, PathOptions, Reference};
+use crate::fit::{PathFits, PathOptions, Reference, Trip, Walk};
 use crate::model::Model;
 use crate::resample::{Design, Resamples};
 use std::ops::ControlFlow;
@@ -22,6 +22,41 @@ pub struct Work<'a> {
     pub reference: &'a Reference,
     /// How to fit.
     pub options: &'a PathOptions,
+    /// The number of the grid's first point, where resamples differ from one to the next: `tvb-sequential` asks for
+    /// grids of one ω, step after step.
+    pub first: usize,
+}
+
+impl<'a> Work<'a> {
+    /// The path of a job, at its beginning. That of the full data is known and at its end.
+    pub fn walk(&self, job: Job) -> Walk<'a> {
+        let (resamples, n_units, first) = (self.resamples, self.model.n_units(), self.first);
+        let trip = Trip {
+            model: self.model,
+            omegas: self.omegas,
+            weights: Box::new(move |i| {
+                resamples.weights(job.design, job.replicate, first + i, n_units)
+            }),
+            weights_change: self.resamples.changes_with_omega(job.design),
+            number: self.stream(job),
+            reference: self.reference,
+            options: self.options,
+        };
+        match job.design == Design::Full && job.replicate == 0 {
+            true => Walk::known(trip),
+            false => Walk::new(trip),
+        }
+    }
+
+    /// Streams of random starts: one per design and replicate.
+    fn stream(&self, job: Job) -> u64 {
+        let replicate = u64::from(job.replicate);
+        match job.design {
+            Design::Full | Design::Split if self.first > 0 => (self.first as u64) << 32 | replicate,
+            Design::Full | Design::Split => replicate * 2 + u64::from(job.design == Design::Split),
+            Design::Subset => (1 << 40) + replicate,
+        }
+    }
 }
 
 /// One replicate of one design.
@@ -39,10 +74,10 @@ pub type Sink<'a> = dyn Fn(Job, PathFits) -> ControlFlow<()> + Sync + 'a;
 /// Computes paths.
 ///
 /// The unit of work is a whole path because fits along it feed each other, and because a path is
-/// what a table stores: a backend that holds many paths at once (a GPU) and one that walks them
-/// one by one give the same thing. Single fits or single sweeps would tie every backend to the
-/// driver's inner loop. Paths go to a sink as they are done, so that who writes them to a disk does not
-/// decide how many are computed at once.
+/// what a table stores. What a path does is a step machine ([`Work::walk`]): it asks for sweeps. A backend
+/// that makes the sweeps of many paths at once (a GPU) and one that walks them one by one ([`Cpu`]) give the
+/// same thing, and neither knows how fits start, stop, speed up or are matched. Paths go to a sink as they are
+/// done, so that who writes them to a disk does not decide how many are computed at once.
 pub trait Backend: Sync {
     /// Its name, for manifests and benchmarks.
     fn name(&self) -> &'static str;

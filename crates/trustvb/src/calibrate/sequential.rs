@@ -6,10 +6,13 @@
 
 use super::flag::Flag;
 use super::{Answer, CalibrateError, CurvePoint, Method, Question};
-use crate::fit::{Matching, PathOptions, Reference, Start, StatusCode, fit_path, match_components};
+use crate::backend::{Backend, Cpu, Job, Work};
+use crate::fit::{Matching, PathFits, PathOptions, Reference, Start, StatusCode, match_components};
 use crate::model::Model;
 use crate::resample::{Design, Resamples};
-use rayon::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 const MAX_STEPS: usize = 100;
 
@@ -98,19 +101,37 @@ fn step(
     resamples: &Resamples,
     at: Step,
 ) -> Option<f64> {
-    let fit = |replicate: u32| {
-        let weights = |_| resamples.weights(Design::Split, replicate, at.number, model.n_units());
-        let number = (at.number as u64) << 32 | u64::from(replicate);
-        let fits =
-            fit_path(model, &[at.omega], &weights, false, number, reference, options(question));
-        (fits.status[0] != StatusCode::Degenerate).then_some(fits.parameters)
+    let omegas = [at.omega];
+    let work = Work {
+        model,
+        omegas: &omegas,
+        resamples,
+        reference,
+        options: options(question),
+        first: at.number,
     };
-    let value = question.part.plug_in(&fit(0)?);
+    let parameters =
+        |fits: PathFits| (fits.status[0] != StatusCode::Degenerate).then_some(fits.parameters);
+    let of_half = Mutex::new(None);
+    let split = |replicate| Job { design: Design::Split, replicate };
+    Cpu.run(&work, &[split(0)], question.cancel, &|_, fits| {
+        *of_half.lock().unwrap_or_else(PoisonError::into_inner) = parameters(fits);
+        ControlFlow::Continue(())
+    });
+    let of_half = of_half.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    let value = question.part.plug_in(&of_half);
     let tail = 0.5 * (1.0 - at.level);
-    let inside: Vec<bool> = (1..=at.bootstraps)
-        .into_par_iter()
-        .filter_map(fit)
-        .map(|parameters| (tail..=1.0 - tail).contains(&question.law.place(&parameters, value)))
-        .collect();
-    (!inside.is_empty()).then(|| inside.iter().filter(|x| **x).count() as f64 / inside.len() as f64)
+    let (tried, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let jobs: Vec<Job> = (1..=at.bootstraps).map(split).collect();
+    Cpu.run(&work, &jobs, question.cancel, &|_, fits| {
+        if let Some(parameters) = parameters(fits) {
+            tried.fetch_add(1, Ordering::Relaxed);
+            if (tail..=1.0 - tail).contains(&question.law.place(&parameters, value)) {
+                inside.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    let (tried, inside) = (tried.into_inner(), inside.into_inner());
+    (tried > 0 && !question.is_cancelled()).then(|| inside as f64 / tried as f64)
 }

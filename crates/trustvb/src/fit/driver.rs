@@ -1,4 +1,8 @@
 //! The fixed-point driver: sweeps, with or without acceleration, until the state stands still.
+//!
+//! It is a step machine. It never makes a sweep: it says which one it waits for ([`Driver::wants`]) and takes what came
+//! out ([`Driver::take`]). Whoever holds many drivers can therefore make their sweeps together, on any device;
+//! [`Driver::run`] makes them one by one.
 
 use super::anderson::Anderson;
 use crate::model::{Degenerate, Model, Sweeper};
@@ -94,9 +98,58 @@ pub struct Outcome {
     pub trace: Vec<f64>,
 }
 
-/// Working vectors of the iteration, reused from fit to fit.
+impl Outcome {
+    /// Before the first sweep.
+    pub(super) fn beginning() -> Outcome {
+        Outcome {
+            bound: f64::NAN,
+            sweeps: 0,
+            change: f64::INFINITY,
+            status: Status::HitLimit,
+            trace: Vec::new(),
+        }
+    }
+
+    /// Of a fit that could not begin.
+    pub(super) fn failed(why: Degenerate) -> Outcome {
+        Outcome { status: Status::Degenerate(why), ..Outcome::beginning() }
+    }
+}
+
+/// A sweep that a fit waits for: from `state` at `omega`, into `next`, with the scale of changes.
+#[derive(Debug)]
+pub struct Sweep<'a> {
+    /// The fraction.
+    pub omega: f64,
+    /// Where it begins.
+    pub state: &'a [f64],
+    /// Where it leads: to be filled in.
+    pub next: &'a mut [f64],
+    /// What changes of the state are measured by: to be filled in, if the sweep has an answer.
+    pub scale: &'a mut [f64],
+    /// Whether the bound is to be one E-step behind, as the paper's code has it. Such a sweep looks at the one before it
+    /// and must be made by the same sweeper ([`super::Walk::step`]).
+    pub staggered: bool,
+}
+
+impl Sweep<'_> {
+    /// Lets a sweeper make it. Returns the bound, for [`Driver::take`].
+    #[inline]
+    pub fn make(self, sweeper: &mut dyn Sweeper) -> Result<f64, Degenerate> {
+        let bound = match self.staggered {
+            false => sweeper.sweep(self.omega, self.state, self.next)?,
+            true => sweeper.staggered_sweep(self.omega, self.state, self.next)?,
+        };
+        sweeper.scale(self.omega, self.state, self.scale);
+        Ok(bound)
+    }
+}
+
+/// One fit on its way, and its working vectors, which are reused from fit to fit.
 #[derive(Debug)]
 pub struct Driver {
+    /// Where the next sweep begins; after the last, the answer.
+    state: Vec<f64>,
     next: Vec<f64>,
     /// The plain step that an accelerated one replaced.
     plain: Vec<f64>,
@@ -105,6 +158,11 @@ pub struct Driver {
     safe: Vec<f64>,
     anderson: Anderson,
     is_ascent: bool,
+    omega: f64,
+    options: FitOptions,
+    outcome: Outcome,
+    course: Course,
+    has_ended: bool,
 }
 
 /// Bounds are sums over many rows; differences below this share of them are rounding.
@@ -121,6 +179,7 @@ const KICK: f64 = 1e-3;
 const MAX_KICKS: usize = 3;
 
 /// What the iteration knows of its past.
+#[derive(Debug)]
 struct Course {
     accelerated: bool,
     last_change: f64,
@@ -131,26 +190,38 @@ struct Course {
     safe: Option<(f64, f64)>,
 }
 
+impl Course {
+    const BEGINNING: Course = Course {
+        accelerated: false,
+        last_change: f64::INFINITY,
+        best_change: f64::INFINITY,
+        since_best: 0,
+        kicks: 0,
+        safe: None,
+    };
+}
+
 impl Driver {
     /// Working vectors for `model`.
     pub fn new(model: &dyn Model) -> Driver {
         let n = model.state_len();
         Driver {
+            state: vec![0.0; n],
             next: vec![0.0; n],
             plain: vec![0.0; n],
             scale: vec![0.0; n],
             safe: vec![0.0; n],
             anderson: Anderson::new(n),
             is_ascent: model.is_ascent(),
+            omega: 1.0,
+            options: FitOptions::default(),
+            outcome: Outcome::beginning(),
+            course: Course::BEGINNING,
+            has_ended: true,
         }
     }
 
     /// Iterates `state` to a fixed point of `sweeper` at `omega`.
-    ///
-    /// Every accelerated step is checked when its own sweep is made: if it left the feasible set or
-    /// the bound fell (for an update that is no ascent: the change grew), the iteration goes back
-    /// to the plain step it replaced and forgets its history. A fixed point along which the map
-    /// expands may be a saddle: the iteration steps off it, and comes back unless the bound rises.
     pub fn run(
         &mut self,
         sweeper: &mut dyn Sweeper,
@@ -159,113 +230,181 @@ impl Driver {
         options: &FitOptions,
         progress: &mut dyn FnMut(&Progress),
     ) -> Outcome {
+        self.state.copy_from_slice(state);
+        self.begin(omega, options);
+        while let Some(sweep) = self.wants() {
+            let result = sweep.make(sweeper);
+            if let Some(report) = self.take(result) {
+                progress(&report);
+            }
+        }
+        state.copy_from_slice(&self.state);
+        self.outcome()
+    }
+
+    /// Begins a fit from [`Driver::state`]. It makes one sweep at least.
+    pub fn begin(&mut self, omega: f64, options: &FitOptions) {
+        self.omega = omega;
+        self.options.clone_from(options);
         self.anderson.reset(options.acceleration);
-        let mut outcome = Outcome {
-            bound: f64::NAN,
-            sweeps: 0,
-            change: f64::INFINITY,
-            status: Status::HitLimit,
-            trace: Vec::new(),
-        };
-        let mut course = Course {
-            accelerated: false,
-            last_change: f64::INFINITY,
-            best_change: f64::INFINITY,
-            since_best: 0,
-            kicks: 0,
-            safe: None,
-        };
-        while outcome.sweeps < options.max_sweeps {
-            outcome.sweeps += 1;
-            let result = match options.stopping {
-                Stopping::Relative(_) => sweeper.sweep(omega, state, &mut self.next),
-                Stopping::AbsoluteBound(_) => sweeper.staggered_sweep(omega, state, &mut self.next),
-            };
-            let mut change = f64::INFINITY;
-            if result.is_ok() {
-                sweeper.scale(omega, state, &mut self.scale);
-                change = relative_change(state, &self.next, &self.scale);
-            }
-            if course.accelerated && self.is_worse(&result, change, &outcome) {
-                state.copy_from_slice(&self.plain);
-                self.anderson.reset(options.acceleration);
-                course.accelerated = false;
-                continue;
-            }
-            let bound = match result {
-                Ok(bound) => bound,
+        self.outcome = Outcome::beginning();
+        self.course = Course::BEGINNING;
+        self.has_ended = false;
+    }
+
+    /// The state: where a fit is, and where the next will begin.
+    pub fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    /// The state, to place it between fits.
+    pub fn state_mut(&mut self) -> &mut [f64] {
+        &mut self.state
+    }
+
+    /// How the last fit went.
+    pub fn outcome(&mut self) -> Outcome {
+        let trace = std::mem::take(&mut self.outcome.trace);
+        Outcome { trace, ..self.outcome.clone() }
+    }
+
+    /// Whether the fit has ended: it wants no more sweeps.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// The sweep that the fit waits for; none when it has ended.
+    #[inline]
+    pub fn wants(&mut self) -> Option<Sweep<'_>> {
+        (!self.has_ended).then(|| Sweep {
+            omega: self.omega,
+            state: &self.state,
+            next: &mut self.next,
+            scale: &mut self.scale,
+            staggered: matches!(self.options.stopping, Stopping::AbsoluteBound(_)),
+        })
+    }
+
+    /// Takes the bound of the sweep that [`Driver::wants`] asked for. Returns where the fit is, unless the sweep does not
+    /// count.
+    ///
+    /// Every accelerated step is checked when its own sweep is made: if it left the feasible set or
+    /// the bound fell (for an update that is no ascent: the change grew), the iteration goes back
+    /// to the plain step it replaced and forgets its history. A fixed point along which the map
+    /// expands may be a saddle: the iteration steps off it, and comes back unless the bound rises.
+    pub fn take(&mut self, result: Result<f64, Degenerate>) -> Option<Progress> {
+        self.outcome.sweeps += 1;
+        let mut change = f64::INFINITY;
+        if result.is_ok() {
+            change = relative_change(&self.state, &self.next, &self.scale);
+        }
+        let report = if self.course.accelerated && self.is_worse(&result, change) {
+            self.state.copy_from_slice(&self.plain);
+            self.anderson.reset(self.options.acceleration);
+            self.course.accelerated = false;
+            None
+        } else {
+            match result {
+                Ok(bound) => Some(self.accept(bound, change)),
                 Err(why) => {
-                    outcome.status = Status::Degenerate(why);
-                    break;
-                }
-            };
-            let done = match options.stopping {
-                Stopping::Relative(tolerance) => change <= tolerance,
-                Stopping::AbsoluteBound(tolerance) => (bound - outcome.bound).abs() < tolerance,
-            };
-            (outcome.bound, outcome.change) = (bound, change);
-            if options.trace && course.safe.is_none_or(|(safe, _)| bound >= safe) {
-                outcome.trace.push(bound);
-            }
-            progress(&Progress { start: 0, starts: 1, sweeps: outcome.sweeps, bound, change });
-            if done {
-                outcome.status = Status::Converged;
-                if matches!(options.stopping, Stopping::AbsoluteBound(_)) {
-                    // The paper's code keeps the parameters whose bound it has looked at.
-                    break;
-                }
-                state.copy_from_slice(&self.next);
-                if !self.step_off(state, &outcome, &mut course) {
-                    break;
-                }
-                outcome.status = Status::HitLimit;
-                self.anderson.reset(options.acceleration);
-                continue;
-            }
-            if change < 0.9 * course.best_change {
-                (course.best_change, course.since_best) = (change, 0);
-            } else {
-                course.since_best += 1;
-                if course.since_best >= PATIENCE && course.best_change < 1e-7 {
-                    outcome.status = Status::Stalled;
-                    break;
+                    self.outcome.status = Status::Degenerate(why);
+                    self.end();
+                    None
                 }
             }
-            self.plain.copy_from_slice(&self.next);
-            course.accelerated = options.acceleration > 0
-                && change < ACCELERATE_BELOW
-                && change < course.last_change
-                && self.anderson.propose(state, &mut self.next, &self.scale);
-            course.last_change = change;
-            state.copy_from_slice(&self.next);
+        };
+        if !self.has_ended && self.outcome.sweeps >= self.options.max_sweeps {
+            self.end();
         }
-        if outcome.status == Status::HitLimit && course.accelerated {
+        report
+    }
+
+    /// A sweep that counts: ends the fit, or chooses where the next begins.
+    fn accept(&mut self, bound: f64, change: f64) -> Progress {
+        let has_arrived = match self.options.stopping {
+            Stopping::Relative(tolerance) => change <= tolerance,
+            Stopping::AbsoluteBound(tolerance) => (bound - self.outcome.bound).abs() < tolerance,
+        };
+        (self.outcome.bound, self.outcome.change) = (bound, change);
+        if self.options.trace && self.course.safe.is_none_or(|(safe, _)| bound >= safe) {
+            self.outcome.trace.push(bound);
+        }
+        match has_arrived {
+            true => self.arrive(),
+            false => self.go_on(change),
+        }
+        Progress { start: 0, starts: 1, sweeps: self.outcome.sweeps, bound, change }
+    }
+
+    /// At a fixed point: ends, unless it may be a saddle.
+    fn arrive(&mut self) {
+        self.outcome.status = Status::Converged;
+        if matches!(self.options.stopping, Stopping::AbsoluteBound(_)) {
+            // The paper's code keeps the parameters whose bound it has looked at.
+            return self.end();
+        }
+        self.state.copy_from_slice(&self.next);
+        if !self.step_off() {
+            return self.end();
+        }
+        self.outcome.status = Status::HitLimit;
+        self.anderson.reset(self.options.acceleration);
+    }
+
+    /// Chooses where the next sweep begins, unless rounding allows no more progress.
+    fn go_on(&mut self, change: f64) {
+        let course = &mut self.course;
+        if change < 0.9 * course.best_change {
+            (course.best_change, course.since_best) = (change, 0);
+        } else {
+            course.since_best += 1;
+            if course.since_best >= PATIENCE && course.best_change < 1e-7 {
+                self.outcome.status = Status::Stalled;
+                return self.end();
+            }
+        }
+        self.plain.copy_from_slice(&self.next);
+        course.accelerated = self.options.acceleration > 0
+            && change < ACCELERATE_BELOW
+            && change < course.last_change
+            && self.anderson.propose(&self.state, &mut self.next, &self.scale);
+        course.last_change = change;
+        self.state.copy_from_slice(&self.next);
+    }
+
+    /// Ends the fit with its best state.
+    fn end(&mut self) {
+        self.has_ended = true;
+        let outcome = &mut self.outcome;
+        if outcome.status == Status::HitLimit && self.course.accelerated {
             // The last proposal has not been checked by a sweep.
-            state.copy_from_slice(&self.plain);
+            self.state.copy_from_slice(&self.plain);
         }
-        if let Some((bound, change)) = course.safe
+        if let Some((bound, change)) = self.course.safe
             && !(outcome.status == Status::Converged && is_above(outcome.bound, bound))
         {
-            state.copy_from_slice(&self.safe);
+            self.state.copy_from_slice(&self.safe);
             (outcome.bound, outcome.change) = (bound, change);
             outcome.status = Status::Converged;
         }
-        outcome
     }
 
-    fn is_worse(&self, result: &Result<f64, Degenerate>, change: f64, outcome: &Outcome) -> bool {
+    fn is_worse(&self, result: &Result<f64, Degenerate>, change: f64) -> bool {
+        let before = &self.outcome;
         match result {
             Err(_) => true,
             Ok(bound) if self.is_ascent => {
-                *bound < outcome.bound - BOUND_ROUNDING * outcome.bound.abs().max(1.0)
+                *bound < before.bound - BOUND_ROUNDING * before.bound.abs().max(1.0)
             }
-            Ok(_) => change > 2.0 * outcome.change,
+            Ok(_) => change > 2.0 * before.change,
         }
     }
 
     /// At a converged state: moves it off along an expanding direction, if the history shows one
     /// and the last such step was worth it.
-    fn step_off(&mut self, state: &mut [f64], outcome: &Outcome, course: &mut Course) -> bool {
+    fn step_off(&mut self) -> bool {
+        let (course, outcome) = (&mut self.course, &self.outcome);
         let worthwhile = course.safe.is_none_or(|(bound, _)| is_above(outcome.bound, bound));
         if course.kicks >= MAX_KICKS
             || !worthwhile
@@ -275,8 +414,8 @@ impl Driver {
         }
         course.kicks += 1;
         course.safe = Some((outcome.bound, outcome.change));
-        self.safe.copy_from_slice(state);
-        for (s, d) in state.iter_mut().zip(&self.plain) {
+        self.safe.copy_from_slice(&self.state);
+        for (s, d) in self.state.iter_mut().zip(&self.plain) {
             *s += KICK * d;
         }
         course.accelerated = false;

@@ -4,7 +4,8 @@
 //! is here, once for all models:
 //!
 //! - [`fit()`] fits weighted units at one ω, from several starts that race; [`Driver`] is its iteration.
-//! - [`Reference`] follows the full data down a grid of ω, and [`fit_path`] a replicate.
+//! - [`Reference`] follows the full data down a grid of ω, and [`Walk`] a replicate.
+//! - [`Driver`] and [`Walk`] are step machines: they ask for sweeps, so that many of them can advance together.
 //! - [`match_components`] says which component of one fit is which of another.
 //! - [`Linearisation`] differentiates a fixed point in the units' weights.
 //!
@@ -19,12 +20,14 @@ mod path;
 mod race;
 mod start;
 mod track;
+mod walk;
 
-pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
+pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping, Sweep};
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
-pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode, fit_path};
+pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode};
 pub(crate) use start::{Care, Clusterable, centres_by_k_means};
+pub use walk::{Trip, Walk};
 
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;

@@ -1,7 +1,8 @@
-//! Fits of one replicate along a whole grid of ω, from ω = 1 downwards.
+//! Fits along a whole grid of ω, from ω = 1 downwards: how they are made and kept, and the path of the full data.
 
-use super::{Driver, FitOptions, Outcome, Start, Status, fit, match_components, permute_state};
-use crate::model::{Degenerate, Model, Sweeper};
+use super::walk::Follower;
+use super::{FitOptions, Outcome, Start, Status, fit, match_components, permute_state};
+use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
 use crate::random::{Purpose, stream};
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,7 @@ pub struct PathFits {
 }
 
 impl PathFits {
-    fn with_capacity(n_omegas: usize, row: usize) -> PathFits {
+    pub(super) fn with_capacity(n_omegas: usize, row: usize) -> PathFits {
         PathFits {
             parameters: Vec::with_capacity(n_omegas * row),
             bound: Vec::with_capacity(n_omegas),
@@ -98,7 +99,7 @@ impl PathFits {
         }
     }
 
-    fn push(&mut self, outcome: &Outcome, parameters: Option<&[f64]>, row: usize) {
+    pub(super) fn push(&mut self, outcome: &Outcome, parameters: Option<&[f64]>, row: usize) {
         match parameters {
             Some(parameters) => self.parameters.extend_from_slice(parameters),
             None => self.parameters.extend(std::iter::repeat_n(f64::NAN, row)),
@@ -137,8 +138,8 @@ impl Reference {
             fits: PathFits::with_capacity(omegas.len(), row),
         };
         reference.fits.push(&first.outcome, Some(reference.posteriors[0].parameters()), row);
-        let mut walker = Walker::new(model);
-        walker.sweeper.load(None)?;
+        let mut follower = Follower::new(model);
+        follower.sweeper.load(None)?;
         let cold = match (options.start, start) {
             (ReplicateStart::ColdEveryOmega, Start::Centres(centres)) => Some(centres.clone()),
             (ReplicateStart::ColdEveryOmega, Start::KMeans { seed, .. }) => {
@@ -146,24 +147,24 @@ impl Reference {
             }
             _ => None,
         };
-        walker.remember(&reference.states[0]);
+        follower.remember(&reference.states[0]);
         for &omega in &omegas[1..] {
             let outcome = match &cold {
-                Some(centres) => walker.run_from_centres(omega, centres, &options.fit),
-                None => walker.run_from_history(omega, &options.fit),
+                Some(centres) => follower.run_from_centres(omega, centres, &options.fit),
+                None => follower.run_from_history(omega, &options.fit),
             };
-            let posterior = walker.posterior(omega, &outcome);
+            let posterior = follower.posterior(omega, &outcome);
             let (state, posterior) = match posterior {
                 Some(posterior) if options.matching == Matching::Weight => {
                     let order = posterior.order_by_weight();
-                    (permute_state(model, &order, &walker.state), posterior.permuted(&order))
+                    (permute_state(model, &order, follower.state()), posterior.permuted(&order))
                 }
                 Some(posterior) if cold.is_some() => {
                     let before = &reference.posteriors[reference.posteriors.len() - 1];
                     let order = match_components(before, &posterior);
-                    (permute_state(model, &order, &walker.state), posterior.permuted(&order))
+                    (permute_state(model, &order, follower.state()), posterior.permuted(&order))
                 }
-                Some(posterior) => (walker.state.clone(), posterior),
+                Some(posterior) => (follower.state().to_vec(), posterior),
                 None => {
                     // A degenerate full-data fit leaves the previous one as start for replicates.
                     reference.fits.push(&outcome, None, row);
@@ -193,190 +194,5 @@ impl Reference {
             self.fits.parameters.extend_from_slice(posterior.parameters());
         }
         self
-    }
-}
-
-/// Fits a replicate along the grid. `weights(i)` are its weights at grid point `i`; they are asked
-/// for once, at 0, unless `weights_change`.
-pub fn fit_path(
-    model: &dyn Model,
-    omegas: &[f64],
-    weights: &dyn Fn(usize) -> Vec<f64>,
-    weights_change: bool,
-    number: u64,
-    reference: &Reference,
-    options: &PathOptions,
-) -> PathFits {
-    let row = model.layout().len();
-    let mut fits = PathFits::with_capacity(omegas.len(), row);
-    let mut walker = Walker::new(model);
-    let mut loaded = Ok(());
-    let mut cold: Option<Vec<f64>> = None;
-    for (i, &omega) in omegas.iter().enumerate() {
-        let begins = i == 0 || weights_change;
-        if begins {
-            let w = weights(i);
-            loaded = walker.sweeper.load(Some(&w));
-            walker.forget();
-            if options.start == ReplicateStart::ColdEveryOmega {
-                let mut rng = stream(options.seed, Purpose::Start, number);
-                cold = Some(model.random_centres(Some(&w), &mut rng));
-            }
-        }
-        if let Err(why) = &loaded {
-            fits.push(&failed(why.clone()), None, row);
-            continue;
-        }
-        let outcome = match (&cold, options.start) {
-            (Some(centres), _) => walker.run_from_centres(omega, centres, &options.fit),
-            (None, ReplicateStart::Restarts(starts)) if begins => {
-                // Streams beyond those of the full-data starts and of cold starts.
-                let first = (number + 1) << 32;
-                walker.run_best_of(omega, starts, options, |start| {
-                    let mut rng = stream(options.seed, Purpose::Start, first + start as u64);
-                    model.random_centres(Some(&weights(i)), &mut rng)
-                })
-            }
-            _ if begins || !walker.has_history() => {
-                walker.run_from(omega, &reference.states[i], &options.fit)
-            }
-            _ => walker.run_from_history(omega, &options.fit),
-        };
-        let Some(mut posterior) = walker.posterior(omega, &outcome) else {
-            fits.push(&outcome, None, row);
-            continue;
-        };
-        match options.matching {
-            Matching::Weight => posterior = posterior.permuted(&posterior.order_by_weight()),
-            Matching::Assignment if begins || cold.is_some() || !walker.has_history() => {
-                let order = match_components(&reference.posteriors[i], &posterior);
-                posterior = posterior.permuted(&order);
-                walker.state = permute_state(model, &order, &walker.state);
-            }
-            Matching::Assignment => {}
-        }
-        fits.push(&outcome, Some(posterior.parameters()), row);
-        walker.remember_current();
-    }
-    fits
-}
-
-fn failed(why: Degenerate) -> Outcome {
-    Outcome {
-        bound: f64::NAN,
-        sweeps: 0,
-        change: f64::INFINITY,
-        status: Status::Degenerate(why),
-        trace: Vec::new(),
-    }
-}
-
-/// A sweeper that walks down the grid and predicts where the next optimum will be.
-struct Walker<'a> {
-    sweeper: Box<dyn Sweeper + 'a>,
-    driver: Driver,
-    state: Vec<f64>,
-    /// The states at the grid points before, latest first.
-    history: [Vec<f64>; 3],
-    known: usize,
-}
-
-impl<'a> Walker<'a> {
-    fn new(model: &'a dyn Model) -> Walker<'a> {
-        let empty = vec![0.0; model.state_len()];
-        Walker {
-            sweeper: model.sweeper(),
-            driver: Driver::new(model),
-            state: empty.clone(),
-            history: [empty.clone(), empty.clone(), empty],
-            known: 0,
-        }
-    }
-
-    fn forget(&mut self) {
-        self.known = 0;
-    }
-
-    fn has_history(&self) -> bool {
-        self.known > 0
-    }
-
-    fn remember(&mut self, state: &[f64]) {
-        self.history.rotate_right(1);
-        self.history[0].copy_from_slice(state);
-        self.known = (self.known + 1).min(3);
-    }
-
-    fn remember_current(&mut self) {
-        let state = std::mem::take(&mut self.state);
-        self.remember(&state);
-        self.state = state;
-    }
-
-    fn run(&mut self, omega: f64, options: &FitOptions) -> Outcome {
-        self.driver.run(self.sweeper.as_mut(), omega, &mut self.state, options, &mut |_| ())
-    }
-
-    fn run_from(&mut self, omega: f64, state: &[f64], options: &FitOptions) -> Outcome {
-        self.state.copy_from_slice(state);
-        self.run(omega, options)
-    }
-
-    fn run_from_centres(&mut self, omega: f64, centres: &[f64], options: &FitOptions) -> Outcome {
-        match self.sweeper.start(omega, centres, &mut self.state) {
-            Ok(()) => self.run(omega, options),
-            Err(why) => failed(why),
-        }
-    }
-
-    /// From several sets of centres; the best bound wins.
-    fn run_best_of(
-        &mut self,
-        omega: f64,
-        starts: usize,
-        options: &PathOptions,
-        centres: impl Fn(usize) -> Vec<f64>,
-    ) -> Outcome {
-        let mut best: Option<(Outcome, Vec<f64>)> = None;
-        for start in 0..starts.max(1) {
-            let outcome = self.run_from_centres(omega, &centres(start), &options.fit);
-            let better = |found: &Outcome| outcome.bound > found.bound;
-            if best.as_ref().is_none_or(|(found, _)| found.bound.is_nan() || better(found)) {
-                best = Some((outcome, self.state.clone()));
-            }
-        }
-        match best {
-            Some((outcome, state)) => {
-                self.state = state;
-                outcome
-            }
-            None => failed(Degenerate::NotFinite),
-        }
-    }
-
-    /// From the polynomial through the last states (the grid is even in log ω); if that is not a
-    /// feasible point, from the last state itself.
-    fn run_from_history(&mut self, omega: f64, options: &FitOptions) -> Outcome {
-        let [a, b, c] = &self.history;
-        for i in 0..self.state.len() {
-            self.state[i] = match self.known {
-                0 | 1 => a[i],
-                2 => 2.0 * a[i] - b[i],
-                _ => 3.0 * (a[i] - b[i]) + c[i],
-            };
-        }
-        let outcome = self.run(omega, options);
-        if self.known > 1 && outcome.bound.is_nan() {
-            let last = self.history[0].clone();
-            return self.run_from(omega, &last, options);
-        }
-        outcome
-    }
-
-    fn posterior(&mut self, omega: f64, outcome: &Outcome) -> Option<Posterior> {
-        if matches!(outcome.status, Status::Degenerate(_)) {
-            return None;
-        }
-        self.sweeper.posterior(omega, &self.state).ok()
     }
 }

@@ -84,14 +84,7 @@ pub(super) struct Runner {
 impl Runner {
     /// One that has made no sweep.
     pub(super) fn new(start: usize, state: Vec<f64>) -> Runner {
-        let outcome = Outcome {
-            bound: f64::NAN,
-            sweeps: 0,
-            change: f64::INFINITY,
-            status: Status::HitLimit,
-            trace: Vec::new(),
-        };
-        Runner { start, state, outcome }
+        Runner { start, state, outcome: Outcome::beginning() }
     }
 
     pub(super) fn bound(&self) -> f64 {

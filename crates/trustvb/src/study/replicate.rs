@@ -247,6 +247,7 @@ impl Shared<'_> {
             resamples: &resamples,
             reference,
             options: &self.settings.path,
+            first: 0,
         };
         let paths = Mutex::new(BTreeMap::new());
         let fits = jobs.len() * omegas.len();

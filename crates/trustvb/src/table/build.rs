@@ -98,6 +98,7 @@ pub(super) fn run<E: From<BuildError> + Send>(
         resamples: &blueprint.resamples,
         reference: &reference,
         options: &manifest.path,
+        first: 0,
     };
     for jobs in batches {
         let (done, failed) = (AtomicUsize::new(0), Mutex::new(None));

@@ -1,25 +1,28 @@
 //! A response, a design matrix and groups of rows: what a mixture of regressions is fitted to.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 
 use super::collinear::scaled_gram;
 use super::dataset::{check_columns, is_constant, range};
 use super::error::DataError;
 use super::frame::TextBuilder;
-use super::regressors::{self, Regressors};
+use super::regressors::{self, GroupNames, Regressors};
 
 /// Rows in groups; all rows of a group belong to one component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grouped {
-    source: String,
-    response_name: String,
+    names: GroupNames,
     response: Vec<f64>,
-    design_names: Vec<String>,
     design: Vec<Vec<f64>>,
     groups: Vec<usize>,
-    /// None when every row is its own group.
-    labels: Option<Vec<String>>,
-    n_groups: usize,
+}
+
+impl Deref for Grouped {
+    type Target = GroupNames;
+
+    fn deref(&self) -> &GroupNames {
+        &self.names
+    }
 }
 
 impl Grouped {
@@ -83,8 +86,9 @@ impl Grouped {
         let mut data = Self::from_columns(response_name, response, design_names, design, None)?;
         let n_rows = data.response.len();
         data.groups = (0..n_rows).map(|row| row / rows).collect();
-        data.n_groups = n_rows.div_ceil(rows);
-        data.labels = Some((1..=data.n_groups).map(|group| group.to_string()).collect());
+        let n_groups = n_rows.div_ceil(rows);
+        data.names.n_groups = n_groups;
+        data.names.labels = Some((1..=n_groups).map(|group| group.to_string()).collect());
         Ok(data)
     }
 
@@ -99,17 +103,9 @@ impl Grouped {
         labels: Option<Vec<String>>,
     ) -> Self {
         let n_groups = labels.as_ref().map_or(response.len(), Vec::len);
-        Grouped { source, response_name, response, design_names, design, groups, labels, n_groups }
-    }
-
-    /// What messages call the data: mostly the file.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// Name of the response.
-    pub fn response_name(&self) -> &str {
-        &self.response_name
+        let names =
+            GroupNames { source, response: response_name, design: design_names, labels, n_groups };
+        Grouped { names, response, design, groups }
     }
 
     /// The response of each row.
@@ -117,19 +113,9 @@ impl Grouped {
         &self.response
     }
 
-    /// Names of the design's columns; `(Intercept)` comes first where there is one.
-    pub fn design_names(&self) -> &[String] {
-        &self.design_names
-    }
-
     /// Values of the design's column `j`.
     pub fn design_column(&self, j: usize) -> &[f64] {
         &self.design[j]
-    }
-
-    /// Number of the design's columns.
-    pub fn n_columns(&self) -> usize {
-        self.design.len()
     }
 
     /// Number of rows.
@@ -140,19 +126,6 @@ impl Grouped {
     /// The group of each row, numbered from 0 in order of first appearance.
     pub fn groups(&self) -> &[usize] {
         &self.groups
-    }
-
-    /// Number of groups: the units of the model.
-    pub fn n_groups(&self) -> usize {
-        self.n_groups
-    }
-
-    /// The group's label as in the file, or the row's number from 1 when rows are the groups.
-    pub fn group_label(&self, group: usize) -> Cow<'_, str> {
-        match &self.labels {
-            Some(labels) => Cow::Borrowed(&labels[group]),
-            None => Cow::Owned((group + 1).to_string()),
-        }
     }
 
     /// Rows in each group.
@@ -174,11 +147,8 @@ impl Grouped {
 }
 
 impl Regressors for Grouped {
-    fn source(&self) -> &str {
-        &self.source
-    }
-    fn design_names(&self) -> &[String] {
-        &self.design_names
+    fn names(&self) -> &GroupNames {
+        &self.names
     }
     fn n_rows(&self) -> usize {
         self.response.len()
@@ -186,18 +156,12 @@ impl Regressors for Grouped {
     fn group_sizes(&self) -> Vec<usize> {
         self.group_sizes()
     }
-    fn group_label(&self, group: usize) -> Cow<'_, str> {
-        self.group_label(group)
-    }
-    fn has_labels(&self) -> bool {
-        self.labels.is_some()
-    }
     fn constant(&self, column: usize) -> Option<f64> {
         let values = self.design_column(column);
         is_constant(values).then(|| values[0])
     }
     fn ranges(&self) -> Vec<(&str, [f64; 2])> {
-        let design = self.design_names.iter().enumerate();
+        let design = self.names.design.iter().enumerate();
         let mut ranges: Vec<_> =
             design.map(|(j, name)| (name.as_str(), range(self.design_column(j)))).collect();
         ranges.push((self.response_name(), range(&self.response)));

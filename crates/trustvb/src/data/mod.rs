@@ -55,6 +55,7 @@ pub(crate) use parquet::{
 };
 pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};
+pub use regressors::GroupNames;
 pub(crate) use regressors::{Regressors, check_for_mixture};
 pub use replace::{abandon_files, replace_file};
 #[cfg(feature = "parquet")]

@@ -1,7 +1,7 @@
 //! Adds pieces of a file to the statistics, each while the next is being read.
 
 use super::GroupStatistics;
-use crate::data::{DataError, Formula, Frame, Grouped};
+use crate::data::{DataError, Formula, Frame, GroupNames, Grouped};
 use crate::model::bmlr::gather::{Axis, Gather, Order};
 use crate::model::moments;
 use rayon::prelude::*;
@@ -52,11 +52,11 @@ impl GroupStatistics {
             if intercept && !(j < data.n_columns() && is_one(j)) { mean } else { 0.0 }
         };
         GroupStatistics {
-            source: data.source().to_owned(),
-            design_names: data.design_names().to_vec(),
-            response_name: data.response_name().to_owned(),
-            labels: labelled.then(Vec::new),
-            n_groups: 0,
+            names: GroupNames {
+                labels: labelled.then(Vec::new),
+                n_groups: 0,
+                ..GroupNames::clone(data)
+            },
             n_dropped: 0,
             centre: (0..width).map(centre).collect(),
             ranges: vec![[f64::INFINITY, f64::NEG_INFINITY]; width],
@@ -92,8 +92,8 @@ impl Accumulator<'_> {
         let labelled = self.formula.group().is_some();
         let held = self.held.get_or_insert_with(|| GroupStatistics::empty(&data, labelled));
         let (width, n_local) = (held.width(), data.n_groups());
-        let places: Vec<usize> = match &mut held.labels {
-            None => (held.n_groups..held.n_groups + n_local).collect(),
+        let places: Vec<usize> = match &mut held.names.labels {
+            None => (held.names.n_groups..held.names.n_groups + n_local).collect(),
             Some(labels) => (0..n_local)
                 .map(|group| {
                     let label = data.group_label(group);
@@ -107,10 +107,11 @@ impl Accumulator<'_> {
                 })
                 .collect(),
         };
-        held.n_groups = held.labels.as_ref().map_or(held.n_groups + n_local, Vec::len);
+        let names = &mut held.names;
+        names.n_groups = names.labels.as_ref().map_or(names.n_groups + n_local, Vec::len);
 
         let length = moments::len(width);
-        held.sums.resize(held.n_groups * length, 0.0);
+        held.sums.resize(held.n_groups() * length, 0.0);
         let axes: Vec<Axis<'_>> = (0..width)
             .map(|j| Axis { values: column(&data, j), centre: held.centre[j], scale: 1.0 })
             .collect();
@@ -148,7 +149,7 @@ impl Accumulator<'_> {
         match overflow {
             None => Ok(held),
             Some(j) => {
-                let names = held.design_names.iter().chain([&held.response_name]);
+                let names = held.names.design.iter().chain([&held.names.response]);
                 let [least, largest] = held.range(j);
                 Err(DataError::SquaresOverflow {
                     file: held.source.clone(),

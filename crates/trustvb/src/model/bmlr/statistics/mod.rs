@@ -5,10 +5,11 @@ mod stored;
 
 pub(in crate::model) use stored::IS_STATISTICS;
 
-use crate::data::{self, DataError, Regressors};
+use crate::data::{self, DataError, GroupNames, Regressors};
 use crate::linalg::packed_index;
 use crate::model::moments;
 use std::borrow::Cow;
+use std::ops::Deref;
 
 /// Each group's number of rows and its sums and sums of products of the design's columns and the
 /// response, from which [`Bmlr::from_statistics`](super::Bmlr::from_statistics) makes the same model as
@@ -33,12 +34,7 @@ use std::borrow::Cow;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupStatistics {
-    source: String,
-    design_names: Vec<String>,
-    response_name: String,
-    /// None when every row is its own group.
-    labels: Option<Vec<String>>,
-    n_groups: usize,
+    names: GroupNames,
     n_dropped: usize,
     /// What is subtracted from the columns of the design, then from the response.
     centre: Vec<f64>,
@@ -61,32 +57,15 @@ pub struct VariableSummary {
     pub largest: f64,
 }
 
+impl Deref for GroupStatistics {
+    type Target = GroupNames;
+
+    fn deref(&self) -> &GroupNames {
+        &self.names
+    }
+}
+
 impl GroupStatistics {
-    /// What messages call the data: mostly the file.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// Name of the response.
-    pub fn response_name(&self) -> &str {
-        &self.response_name
-    }
-
-    /// Names of the design's columns; `(Intercept)` comes first where there is one.
-    pub fn design_names(&self) -> &[String] {
-        &self.design_names
-    }
-
-    /// Number of the design's columns.
-    pub fn n_columns(&self) -> usize {
-        self.design_names.len()
-    }
-
-    /// Number of groups: the units of the model.
-    pub fn n_groups(&self) -> usize {
-        self.n_groups
-    }
-
     /// Number of rows that were read and kept.
     pub fn n_rows(&self) -> usize {
         // Whole numbers: exact up to 2^53 rows.
@@ -98,17 +77,9 @@ impl GroupStatistics {
         self.n_dropped
     }
 
-    /// The group's label as in the file, or the row's number from 1 when rows are the groups.
-    pub fn group_label(&self, group: usize) -> Cow<'_, str> {
-        match &self.labels {
-            Some(labels) => Cow::Borrowed(&labels[group]),
-            None => Cow::Owned((group + 1).to_string()),
-        }
-    }
-
     /// Rows in each group.
     pub fn group_sizes(&self) -> Vec<usize> {
-        (0..self.n_groups).map(|group| self.sums(group).n_rows() as usize).collect()
+        (0..self.n_groups()).map(|group| self.sums(group).n_rows() as usize).collect()
     }
 
     /// Column `j` of the design in a few numbers, or the response for `j` = [`n_columns`](Self::n_columns).
@@ -132,7 +103,7 @@ impl GroupStatistics {
 
     /// Columns of the design and the response.
     fn width(&self) -> usize {
-        self.design_names.len() + 1
+        self.n_columns() + 1
     }
 
     /// Least and largest value of a column of the design, or of the response after them.
@@ -205,11 +176,8 @@ impl Sums<'_> {
 }
 
 impl Regressors for GroupStatistics {
-    fn source(&self) -> &str {
-        &self.source
-    }
-    fn design_names(&self) -> &[String] {
-        &self.design_names
+    fn names(&self) -> &GroupNames {
+        &self.names
     }
     fn n_rows(&self) -> usize {
         self.n_rows()
@@ -217,18 +185,12 @@ impl Regressors for GroupStatistics {
     fn group_sizes(&self) -> Vec<usize> {
         self.group_sizes()
     }
-    fn group_label(&self, group: usize) -> Cow<'_, str> {
-        self.group_label(group)
-    }
-    fn has_labels(&self) -> bool {
-        self.labels.is_some()
-    }
     fn constant(&self, column: usize) -> Option<f64> {
         let [least, largest] = self.range(column);
         (least == largest).then_some(least)
     }
     fn ranges(&self) -> Vec<(&str, [f64; 2])> {
-        let names = self.design_names.iter().map(String::as_str).chain([self.response_name()]);
+        let names = self.names.design.iter().map(String::as_str).chain([self.response_name()]);
         names.zip(self.ranges.iter().copied()).collect()
     }
     fn scaled_gram(&self, columns: &[usize], centred: bool) -> Vec<Vec<f64>> {

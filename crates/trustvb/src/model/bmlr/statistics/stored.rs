@@ -1,7 +1,7 @@
 //! Statistics as a plain table of numbers, a row per group, and back.
 
 use super::GroupStatistics;
-use crate::data::{DataError, Dataset, Formula, Pieces, ReadOptions, read_path};
+use crate::data::{DataError, Dataset, Formula, GroupNames, Pieces, ReadOptions, read_path};
 use crate::linalg::{packed_index, packed_len};
 use crate::model::moments;
 use std::path::Path;
@@ -32,11 +32,11 @@ impl GroupStatistics {
         }
         let data = read_path(path, &ReadOptions::default())?.into_dataset()?;
         let Some(found) = GroupStatistics::from_dataset(&data) else { return Ok(None) };
-        if !formula.gives(&found.response_name, &found.design_names) {
-            let mut variables = vec![found.response_name];
-            variables.extend(found.design_names);
+        if !formula.gives(found.response_name(), found.design_names()) {
+            let GroupNames { source: file, response, design, .. } = found.names;
+            let variables = [response].into_iter().chain(design).collect();
             let formula = formula.text().to_owned();
-            return Err(DataError::OtherFormula { file: found.source, variables, formula });
+            return Err(DataError::OtherFormula { file, variables, formula });
         }
         Ok(Some(found))
     }
@@ -45,12 +45,12 @@ impl GroupStatistics {
     /// groups alike the centre, the least and the largest value of each variable.
     pub(in crate::model) fn to_columns(&self) -> Vec<(String, Vec<f64>)> {
         let width = self.width();
-        let n = self.n_groups;
+        let n = self.n_groups();
         let length = moments::len(width);
         let sum = |at: usize| -> Vec<f64> {
             self.sums.iter().skip(at).step_by(length).copied().collect()
         };
-        let names: Vec<&String> = self.design_names.iter().chain([&self.response_name]).collect();
+        let names: Vec<&String> = self.names.design.iter().chain([&self.names.response]).collect();
         let mut columns = vec![
             (IS_STATISTICS.to_owned(), (0..n).map(|group| group as f64).collect()),
             (ROWS.to_owned(), sum(0)),
@@ -97,13 +97,15 @@ impl GroupStatistics {
         }
         let after = 1 + length;
         let first = |j: usize| data.column(after + j)[0];
-        let response_name = names.pop()?;
+        let response = names.pop()?;
         Some(GroupStatistics {
-            source: data.source().to_owned(),
-            design_names: names,
-            response_name,
-            labels: Some(data.column(0).iter().map(f64::to_string).collect()),
-            n_groups,
+            names: GroupNames {
+                source: data.source().to_owned(),
+                response,
+                design: names,
+                labels: Some(data.column(0).iter().map(f64::to_string).collect()),
+                n_groups,
+            },
             n_dropped: 0,
             centre: (0..width).map(first).collect(),
             ranges: (0..width).map(|j| [first(width + j), first(2 * width + j)]).collect(),

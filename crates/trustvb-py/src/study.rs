@@ -12,6 +12,7 @@ use trustvb::study::{
 use trustvb::table::Shard;
 
 use crate::errors::{IntoException, value_error};
+use crate::table::place;
 use crate::work::{Tracker, run};
 
 /// A study as it is run.
@@ -26,8 +27,9 @@ impl Study {
     #[staticmethod]
     fn read(name: &str, changes: &str) -> PyResult<Study> {
         let path = Path::new(name);
-        let study = if path.is_dir() {
-            study_in(path)
+        let place = place(path)?;
+        let study = if path.is_dir() || place.folder().is_none() {
+            study_in(&place)
         } else if path.is_file() {
             let text = std::fs::read_to_string(path)
                 .map_err(|source| StudyError::Io { file: name.to_owned(), source });
@@ -79,19 +81,19 @@ impl Study {
                 "shard {number}/{of} is not possible: the first number must be between 1 and the second"
             )));
         }
-        let study = self.inner.clone();
+        let (study, place) = (self.inner.clone(), place(&path)?);
         let tracker = Arc::new(Tracker::default());
         let ran = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
-            tracker.watched(|watch| run_study(&path, &study, Shard { number, of }, watch))
+            tracker.watched(|watch| run_study(&place, &study, Shard { number, of }, watch))
         })?;
         ran.map(|_| ()).map_err(IntoException::into_exception)
     }
 
     /// Makes the folder of the study, or checks that it is that study's, and says which parts are there.
     fn survey(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<bool>> {
-        let study = self.inner.clone();
+        let (study, place) = (self.inner.clone(), place(&path)?);
         let tracker = Arc::new(Tracker::default());
-        let there = run(py, None, None, &tracker, move |_| survey(&path, &study))?;
+        let there = run(py, None, None, &tracker, move |_| survey(&place, &study))?;
         there.map_err(IntoException::into_exception)
     }
 
@@ -99,7 +101,9 @@ impl Study {
     #[staticmethod]
     fn merge(py: Python<'_>, path: PathBuf, sources: Vec<PathBuf>) -> PyResult<usize> {
         let tracker = Arc::new(Tracker::default());
-        let added = run(py, None, None, &tracker, move |_| merge(&path, &sources))?;
+        let target = place(&path)?;
+        let sources = sources.iter().map(|path| place(path)).collect::<PyResult<Vec<_>>>()?;
+        let added = run(py, None, None, &tracker, move |_| merge(&target, &sources))?;
         added.map_err(IntoException::into_exception)
     }
 
@@ -107,10 +111,11 @@ impl Study {
     #[staticmethod]
     fn finish(py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let tracker = Arc::new(Tracker::default());
+        let place = place(&path)?;
         let written = run(py, None, None, &tracker, move |_| {
-            let results = Results::read(&path)?;
+            let results = Results::read(&place)?;
             let (done, of) = results.replications();
-            if done == of { results.write(&path) } else { Ok(()) }
+            if done == of { results.write(&place) } else { Ok(()) }
         })?;
         written.map_err(IntoException::into_exception)
     }
@@ -119,8 +124,9 @@ impl Study {
     #[staticmethod]
     fn summary(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
         let tracker = Arc::new(Tracker::default());
+        let place = place(&path)?;
         let summary = run(py, None, None, &tracker, move |_| {
-            Results::read(&path).map(|results| summarise(&results))
+            Results::read(&place).map(|results| summarise(&results))
         })?;
         columns(py, &summary.map_err(IntoException::into_exception)?)
     }

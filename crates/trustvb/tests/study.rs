@@ -3,7 +3,7 @@
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::path::Path;
+use trustvb::location::Location;
 use trustvb::study::{Labels, Outcome, Results, Study, StudyError, merge, overall, run, summarise};
 use trustvb::table::{Shard, StoreError, Watch};
 
@@ -11,9 +11,13 @@ fn study(text: &str) -> Study {
     Study::parse(text, "test").unwrap()
 }
 
-fn run_in(folder: &Path, study: &Study) -> Results {
+fn run_in(folder: &Location, study: &Study) -> Results {
     run(folder, study, Shard::default(), &Watch::silent()).unwrap();
     Results::read(folder).unwrap()
+}
+
+fn at(scratch: &tempfile::TempDir, name: &str) -> Location {
+    Location::from(scratch.path().join(name))
 }
 
 const OVERLAP: &str = r#"
@@ -37,9 +41,9 @@ fn matched_labels_follow_the_truth_and_weights_do_not() {
         let records = results.records[0].iter();
         records.filter(|r| r.quantity == quantity && r.method == 0).map(|r| r.estimate).collect()
     };
-    let matched = run_in(&scratch.path().join("matched"), &study);
+    let matched = run_in(&at(&scratch, "matched"), &study);
     study.labels = Labels::Weight;
-    let by_weight = run_in(&scratch.path().join("weight"), &study);
+    let by_weight = run_in(&at(&scratch, "weight"), &study);
     let backwards = |results: &Results| estimates(results, 0).iter().filter(|d| **d < 0.0).count();
     let light = |results: &Results| estimates(results, 1).iter().filter(|w| **w < 0.5).count();
     assert!(backwards(&matched) <= 1, "{}", backwards(&matched));
@@ -51,7 +55,7 @@ fn matched_labels_follow_the_truth_and_weights_do_not() {
 #[test]
 fn a_folder_belongs_to_one_study() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("one");
+    let folder = at(&scratch, "one");
     let mut study = study(OVERLAP);
     study.replications = 2;
     run_in(&folder, &study);
@@ -71,7 +75,7 @@ fn what_cannot_be_fitted_is_counted() {
         .replace("replications = 40", "replications = 12")
         .replace("[\"vb\", \"bootstrap\"]", "[\"vb\", \"tvb\", \"anchored\", \"analytic\"]");
     let scratch = tempfile::tempdir().unwrap();
-    let results = run_in(&scratch.path().join("few"), &study(&text));
+    let results = run_in(&at(&scratch, "few"), &study(&text));
     assert_eq!(results.replications(), (12, 12));
     let records = &results.records[0];
     assert_eq!(records.len(), 12 * 2 * 4);
@@ -88,16 +92,16 @@ fn merging_insists_on_one_study() {
     let scratch = tempfile::tempdir().unwrap();
     let mut study = study(OVERLAP);
     study.replications = 20;
-    let folders: Vec<_> = (1..=2).map(|i| scratch.path().join(format!("shard{i}"))).collect();
+    let folders: Vec<_> = (1..=2).map(|i| at(&scratch, &format!("shard{i}"))).collect();
     for (i, folder) in folders.iter().enumerate() {
         let shard = Shard { number: i as u32 + 1, of: 2 };
         let progress = run(folder, &study, shard, &Watch::silent()).unwrap();
         assert_eq!((progress.done, progress.of), (10, 20));
     }
-    let whole = scratch.path().join("whole");
+    let whole = at(&scratch, "whole");
     assert_eq!(merge(&whole, &folders).unwrap(), 2);
     assert_eq!(merge(&whole, &folders).unwrap(), 0);
-    let direct = run_in(&scratch.path().join("direct"), &study);
+    let direct = run_in(&at(&scratch, "direct"), &study);
     let merged = Results::read(&whole).unwrap();
     let shown = |results: &Results| -> Vec<String> {
         let still = |r: &trustvb::study::Record| {
@@ -107,7 +111,7 @@ fn merging_insists_on_one_study() {
     };
     assert_eq!(shown(&merged), shown(&direct));
     study.bootstraps = 21;
-    let other = scratch.path().join("other");
+    let other = at(&scratch, "other");
     run_in(&other, &study);
     let error = merge(&whole, &[other]).unwrap_err().to_string();
     assert!(error.contains("study.bootstraps is 20, here it is 21"), "{error}");
@@ -118,7 +122,7 @@ fn all_cells_together_are_the_means_of_the_cells() {
     let scratch = tempfile::tempdir().unwrap();
     let mut study = study(OVERLAP);
     study.replications = 6;
-    let summary = summarise(&run_in(&scratch.path().join("both"), &study));
+    let summary = summarise(&run_in(&at(&scratch, "both"), &study));
     let all = overall(&summary);
     assert_eq!(all.len(), 2);
     let own: Vec<_> = summary.iter().filter(|s| s.method == all[0].method).collect();

@@ -233,3 +233,43 @@ fn what_waiting_does_not_mend_is_said_at_once() {
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.contains("no keys were found"), "{}", run.stderr);
 }
+
+#[test]
+#[ignore = "needs an S3-compatible server: `cargo xtask cluster` installs and runs it"]
+fn a_study_lives_in_an_object_store() {
+    const STUDY: &str = "s3://bucket/work/small.study";
+    let (scratch, store) = (Scratch::new(), Store::start());
+    let study = |place: &str, more: &[&str]| {
+        let base =
+            ["study", "section3", "--only", "sep3/n=300", "--replications", "20", "-B", "20"];
+        let rest = ["--method", "vb,balanced", "--quantity", "pi[1]", "-q", "-o", place];
+        store.run(&scratch, &[&base[..], &rest, more].concat())
+    };
+    // Two shards there are the whole here; seconds alone differ.
+    assert_eq!(study("here.study", &[]).code, Some(0));
+    assert_eq!(study(STUDY, &["--shard", "1/2"]).code, Some(0));
+    let half = store.run(&scratch, &["study", STUDY, "--so-far", "--complete"]);
+    assert_eq!(half.code, Some(1), "{}", half.stdout);
+    assert!(half.stderr.contains("1 of 2 parts are missing"), "{}", half.stderr);
+    assert_eq!(study(STUDY, &["--shard", "2/2"]).code, Some(0));
+    let shown = |place: &str| {
+        let text = store.ok(&scratch, &["study", place, "--so-far", "--format", "csv", "-q"]);
+        let still = |line: &str| line.rsplit_once(',').map(|(rest, _)| rest.to_owned());
+        text.lines().map(still).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(STUDY), shown("here.study"));
+
+    // Merged to and fro, with its summary and figures; another study is refused.
+    store.ok(&scratch, &["study", "merge", "-o", "back.study", STUDY, "-q"]);
+    assert_eq!(shown("back.study"), shown("here.study"));
+    for file in ["summary.csv", "coverage.svg", "length.png", "replications.parquet"] {
+        assert!(scratch.path("back.study").join(file).is_file(), "{file}");
+    }
+    let intervals = |study: &str| {
+        std::fs::read(scratch.path(study).join("replications.parquet")).expect("intervals")
+    };
+    assert_eq!(intervals("back.study"), intervals("here.study"));
+    let other = study(STUDY, &["--seed", "2"]);
+    assert_eq!(other.code, Some(1));
+    assert!(other.stderr.contains("study.seed"), "{}", other.stderr);
+}

@@ -38,7 +38,7 @@ pub use legend::render_legend;
 pub use matrix::{MatrixComponent, ScatterMatrixFigure};
 pub use omega::{ChosenOmega, OmegaFigure, OmegaPanel, OmegaQuantity};
 pub use panel::{LegendMark, Margins, Panel, Rect};
-pub use png::{FigureError, render_png, save};
+pub use png::{FigureError, SAVED_SCALE, render_png, save};
 pub use scale::{Scale, Tick};
 pub use strip::{render_coverage_bar, render_interval_pair};
 pub use svg::Element;

@@ -10,7 +10,7 @@ use resvg::{tiny_skia, usvg};
 use thiserror::Error;
 
 /// Pixels per SVG unit in saved PNG files: sharp on current screens and in print at column width.
-const SAVED_SCALE: f32 = 2.0;
+pub const SAVED_SCALE: f32 = 2.0;
 
 /// The largest side of a PNG, in pixels.
 const LARGEST_SIDE: f32 = 20_000.0;

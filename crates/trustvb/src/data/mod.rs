@@ -51,7 +51,7 @@ pub use missing::{BadCell, MissingCells, RowUnit};
 pub use parquet::write_parquet;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{
-    ColumnValues, dataset_bytes, parquet_bytes, read_columns, read_dataset_in, write_table,
+    ColumnValues, dataset_bytes, parquet_bytes, read_columns, read_dataset_in,
 };
 pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};

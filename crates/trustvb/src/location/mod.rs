@@ -1,4 +1,4 @@
-//! Where a table lives: a folder, or a prefix in an object store.
+//! Where a table or a study lives: a folder, or a prefix in an object store.
 //!
 //! The rest of the library reads and writes whole files by name and does not ask where they are. A file is
 //! written whole or not at all: in a folder under a temporary name that is synced and renamed, in a store by
@@ -117,7 +117,8 @@ impl Location {
         }
     }
 
-    pub(crate) fn has(&self, file: &str) -> io::Result<bool> {
+    /// Whether a file is there.
+    pub fn has(&self, file: &str) -> io::Result<bool> {
         match &self.0 {
             Kind::Folder(path) => path.join(file).try_exists(),
             #[cfg(feature = "remote")]
@@ -171,7 +172,7 @@ impl Location {
     }
 
     /// Writes a file whole or not at all, with the folders it needs.
-    pub(crate) fn write(&self, file: &str, content: Vec<u8>) -> io::Result<()> {
+    pub fn write(&self, file: &str, content: Vec<u8>) -> io::Result<()> {
         match &self.0 {
             Kind::Folder(path) => {
                 let path = path.join(file);

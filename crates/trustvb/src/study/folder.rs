@@ -7,7 +7,6 @@ use crate::location::Location;
 use crate::store::{self, PARTS, Store, StoreError, Words, if_there};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 
 /// Version of the files' meaning; raised when an older reader would misread them. Since 2 manifest and parts are
 /// sealed.
@@ -136,24 +135,24 @@ pub(super) struct Folder(Store<Manifest>);
 impl Folder {
     /// Makes the folder, or checks that it holds the same study.
     pub(super) fn prepare(
-        path: &Path,
+        place: &Location,
         study: &Study,
         cells: &[Cell],
     ) -> Result<Folder, StudyError> {
-        Folder::claim(path, Manifest::new(study, cells))
+        Folder::claim(place, Manifest::new(study, cells))
     }
 
-    fn claim(path: &Path, manifest: Manifest) -> Result<Folder, StudyError> {
+    fn claim(place: &Location, manifest: Manifest) -> Result<Folder, StudyError> {
         let toml = manifest.study.to_toml();
-        let store = Store::claim(&Location::from(path), manifest)?;
+        let store = Store::claim(place, manifest)?;
         if !store.has(STUDY)? {
             store.write(STUDY, Ok(toml.into_bytes()))?;
         }
         Ok(Folder(store))
     }
 
-    pub(super) fn open(path: &Path) -> Result<Folder, StudyError> {
-        Ok(Folder(Store::open(&Location::from(path))?))
+    pub(super) fn open(place: &Location) -> Result<Folder, StudyError> {
+        Ok(Folder(Store::open(place)?))
     }
 
     /// Whether its parts carry checksums.
@@ -215,16 +214,15 @@ impl Folder {
     }
 }
 
-/// The study that a folder holds.
-pub fn study_in(folder: &Path) -> Result<Study, StudyError> {
-    Ok(Folder::open(folder)?.into_plan().0)
+/// The study that a folder, or a prefix in an object store, holds.
+pub fn study_in(place: &Location) -> Result<Study, StudyError> {
+    Ok(Folder::open(place)?.into_plan().0)
 }
 
 /// Adds the parts of `sources` to `target`, which is made when it does not exist. Returns the number of
 /// parts added. Nothing is written unless all manifests are equal.
-pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<usize, StudyError> {
-    let places: Vec<Location> = sources.iter().map(|path| Location::from(path.as_path())).collect();
-    let sources: Vec<Folder> = store::open_alike(&places)?.into_iter().map(Folder).collect();
+pub fn merge(target: &Location, sources: &[Location]) -> Result<usize, StudyError> {
+    let sources: Vec<Folder> = store::open_alike(sources)?.into_iter().map(Folder).collect();
     let Some(first) = sources.first() else { return Ok(0) };
     let target = Folder::claim(target, first.0.manifest.clone())?;
     let (mut added, mut damaged) = (0, None);

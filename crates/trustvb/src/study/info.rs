@@ -3,8 +3,8 @@
 use super::folder::{Block, Folder};
 use super::record::Record;
 use super::{Study, StudyError};
+use crate::location::Location;
 use crate::store::StoreError;
-use std::path::Path;
 
 /// How far a study on disk is.
 #[derive(Clone, Debug)]
@@ -32,8 +32,8 @@ impl StudyInfo {
 ///
 /// # Errors
 /// If the folder holds another study or anything else, or the study makes no sense.
-pub fn claim(folder: &Path, study: &Study) -> Result<(), StudyError> {
-    Folder::prepare(folder, study, &study.cells()?).map(|_| ())
+pub fn claim(place: &Location, study: &Study) -> Result<(), StudyError> {
+    Folder::prepare(place, study, &study.cells()?).map(|_| ())
 }
 
 /// Looks at a study without refusing one that is incomplete or partly damaged. A part that is being
@@ -41,8 +41,8 @@ pub fn claim(folder: &Path, study: &Study) -> Result<(), StudyError> {
 ///
 /// # Errors
 /// If the folder is not that of a study.
-pub fn info(folder: &Path) -> Result<StudyInfo, StudyError> {
-    let folder = Folder::open(folder)?;
+pub fn info(place: &Location) -> Result<StudyInfo, StudyError> {
+    let folder = Folder::open(place)?;
     let blocks = folder.blocks();
     let (mut missing_parts, mut damaged, mut absent) = (Vec::new(), Vec::new(), Vec::new());
     for (number, block) in blocks.iter().enumerate() {

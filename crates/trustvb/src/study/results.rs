@@ -3,8 +3,8 @@
 use super::folder::{CellInfo, Folder};
 use super::simulate::calibration_seed;
 use super::{Half, Record, Study, StudyError};
-use crate::data::{ColumnValues, write_table};
-use std::path::Path;
+use crate::data::{ColumnValues, parquet_bytes};
+use crate::location::Location;
 
 /// What a study has found so far.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct Results {
 
 impl Results {
     /// Reads the parts that are there; a damaged one is an error.
-    pub fn read(folder: &Path) -> Result<Results, StudyError> {
-        let folder = Folder::open(folder)?;
+    pub fn read(place: &Location) -> Result<Results, StudyError> {
+        let folder = Folder::open(place)?;
         let records = folder.records()?;
         let checked = folder.is_sealed();
         let (study, cells) = folder.into_plan();
@@ -46,7 +46,7 @@ impl Results {
 
     /// Writes `replications.parquet`, which a seed fixes bit for bit, and `seconds.parquet`, which
     /// nothing fixes.
-    pub fn write(&self, folder: &Path) -> Result<(), StudyError> {
+    pub fn write(&self, place: &Location) -> Result<(), StudyError> {
         let rows = self.rows();
         let mut keys = Columns::default();
         keys.text("cell", &rows, |r| r.cell.name.clone());
@@ -72,9 +72,9 @@ impl Results {
         columns.doubles("coverage_se", &rows, |r| r.record.coverage_se);
         columns.doubles("fits", &rows, |r| r.record.fits);
         columns.text("flags", &rows, |r| r.record.flag_names().join(";"));
-        columns.write(&folder.join("replications.parquet"))?;
+        columns.write(place, "replications.parquet")?;
         keys.doubles("seconds", &rows, |r| r.record.seconds);
-        keys.write(&folder.join("seconds.parquet"))
+        keys.write(place, "seconds.parquet")
     }
 
     fn rows(&self) -> Vec<Row<'_>> {
@@ -130,7 +130,7 @@ impl Columns {
         self.0.push((name, Values::Doubles(rows.iter().map(of).collect())));
     }
 
-    fn write(&self, path: &Path) -> Result<(), StudyError> {
+    fn write(&self, place: &Location, file: &str) -> Result<(), StudyError> {
         let columns: Vec<(&str, ColumnValues<'_>)> = self
             .0
             .iter()
@@ -143,6 +143,7 @@ impl Columns {
                 (*name, values)
             })
             .collect();
-        Ok(write_table(&columns, path)?)
+        let written = parquet_bytes(&columns, &[]).and_then(|bytes| place.write(file, bytes));
+        written.map_err(|source| StudyError::Io { file: place.name_of(file), source })
     }
 }

@@ -7,6 +7,7 @@ use super::folder::{Block, Folder};
 use super::record::{Outcome, Record};
 use super::replicate::{places, replicate};
 use super::{Cell, Study, StudyError};
+use crate::location::Location;
 use crate::table::{Shard, Watch};
 use std::collections::BTreeMap;
 use std::io;
@@ -31,7 +32,7 @@ pub struct Progress {
 /// If the folder holds another study or anything else, the study makes no sense, or a file cannot be
 /// written. What is done stays in the folder.
 pub fn run(
-    path: &std::path::Path,
+    place: &Location,
     study: &Study,
     shard: Shard,
     watch: &Watch<'_>,
@@ -44,7 +45,7 @@ pub fn run(
             .check_memory(3 * threads)
             .map_err(|e| e.within(&format!("cell {}", cell.name)))?;
     }
-    let folder = Folder::prepare(path, study, &cells)?;
+    let folder = Folder::prepare(place, study, &cells)?;
     let blocks = folder.blocks();
     let missing: Vec<Block> = blocks
         .iter()
@@ -58,7 +59,7 @@ pub fn run(
         .flat_map(|block| block.replications(study).map(move |number| (*block, number)))
         .collect();
     (watch.begin)(jobs.len() as u64);
-    let work = Work {
+    let turns = Turns {
         study,
         cells: &cells,
         folder: &folder,
@@ -72,10 +73,10 @@ pub fn run(
     let threads = rayon::current_num_threads().min(jobs.len());
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            scope.spawn(|| work.take_turns());
+            scope.spawn(|| turns.take());
         }
     });
-    let error = work.error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let error = turns.error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some(error) = error {
         return Err(error);
     }
@@ -93,14 +94,14 @@ pub fn run(
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn survey(path: &std::path::Path, study: &Study) -> Result<Vec<bool>, StudyError> {
-    let folder = Folder::prepare(path, study, &study.cells()?)?;
+pub fn survey(place: &Location, study: &Study) -> Result<Vec<bool>, StudyError> {
+    let folder = Folder::prepare(place, study, &study.cells()?)?;
     let there = |block: Block| folder.read_block(block).is_ok();
     Ok(folder.blocks().into_iter().map(there).collect())
 }
 
 /// What the threads share.
-struct Work<'a> {
+struct Turns<'a> {
     study: &'a Study,
     cells: &'a [Cell],
     folder: &'a Folder,
@@ -113,9 +114,9 @@ struct Work<'a> {
     watch: &'a Watch<'a>,
 }
 
-impl Work<'_> {
+impl Turns<'_> {
     /// Takes replications until there are none left.
-    fn take_turns(&self) {
+    fn take(&self) {
         // Calibrators use the pool they run in: here, this one thread.
         let pool = match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
             Ok(pool) => pool,

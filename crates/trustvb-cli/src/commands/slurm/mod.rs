@@ -104,8 +104,9 @@ fn run_study(args: &SlurmStudyArgs) -> Result<(), Failure> {
     // What was asked for, checked; tasks read it from the folder.
     given(&WantedStudyArgs::augment_args(Command::new("study")), &matches)?;
     let study = study::changed(study::read(name)?, wanted)?;
-    trustvb::study::claim(&folder, &study)?;
-    let info = trustvb::study::info(&folder)?;
+    let place = input::place(&folder)?;
+    trustvb::study::claim(&place, &study)?;
+    let info = trustvb::study::info(&place)?;
     let own = operand(&plain(folder.as_os_str())?);
     arrange(
         &args.job,
@@ -137,7 +138,7 @@ fn arrange(job: &JobArgs, mut work: Work<'_>) -> Result<(), Failure> {
     let look = script::command_text("trustvb", &work.look);
     if work.missing_parts.is_empty() {
         let mut text = format!("{name} is complete: nothing to submit\n");
-        if work.kind == "study" && !work.folder.join("summary.csv").exists() {
+        if work.kind == "study" && !input::place(work.folder)?.has("summary.csv").unwrap_or(true) {
             text.push_str(&format!("`{look}` writes its summary and figures\n"));
         }
         return say(&text);

@@ -2,23 +2,26 @@
 //! quantity.
 
 use crate::failure::Failure;
-use std::path::Path;
 use trustvb::study::{Results, Summary};
 use trustvb_report::{
-    BoxFigure, BoxGroup, BoxPanel, BoxSummary, Dot, DotsFigure, DotsGroup, DotsPanel, save,
+    BoxFigure, BoxGroup, BoxPanel, BoxSummary, Dot, DotsFigure, DotsGroup, DotsPanel, SAVED_SCALE,
+    render_png,
 };
+
+/// Keeps a file of the study under a name.
+pub(super) type Keep<'a> = dyn Fn(&str, Vec<u8>) -> Result<(), Failure> + 'a;
 
 /// More panels than this become one figure for each quantity.
 const MOST_PANELS: usize = 6;
 
 /// Draws the figures as SVG and PNG: `coverage`, `length` and `omega`, or of a large study
 /// `coverage-pi-1` and so on. They show the first level.
-pub(super) fn draw(folder: &Path, results: &Results, summary: &[Summary]) -> Result<(), Failure> {
+pub(super) fn draw(keep: &Keep<'_>, results: &Results, summary: &[Summary]) -> Result<(), Failure> {
     let Some(&level) = results.study.levels.first() else { return Ok(()) };
     let shown: Vec<&Summary> = summary.iter().filter(|s| s.level == level).collect();
     let all = panels(results, &shown);
     if all.len() <= MOST_PANELS {
-        return draw_panels(folder, "", results, &all, level);
+        return draw_panels(keep, "", results, &all, level);
     }
     let mut quantities: Vec<&str> = Vec::new();
     for s in &shown {
@@ -29,7 +32,7 @@ pub(super) fn draw(folder: &Path, results: &Results, summary: &[Summary]) -> Res
     for quantity in quantities {
         let own: Vec<&Summary> = shown.iter().copied().filter(|s| s.quantity == quantity).collect();
         let suffix = format!("-{}", plain(quantity));
-        draw_panels(folder, &suffix, results, &panels(results, &own), level)?;
+        draw_panels(keep, &suffix, results, &panels(results, &own), level)?;
     }
     Ok(())
 }
@@ -41,7 +44,7 @@ fn plain(quantity: &str) -> String {
 }
 
 fn draw_panels(
-    folder: &Path,
+    keep: &Keep<'_>,
     suffix: &str,
     results: &Results,
     panels: &[PanelData<'_>],
@@ -78,10 +81,9 @@ fn draw_panels(
         figures.push(("omega", omegas.render()));
     }
     for (name, svg) in figures {
-        for extension in ["svg", "png"] {
-            save(&folder.join(format!("{name}{suffix}.{extension}")), &svg)
-                .map_err(Failure::run)?;
-        }
+        let png = render_png(&svg, SAVED_SCALE).map_err(Failure::run)?;
+        keep(&format!("{name}{suffix}.png"), png)?;
+        keep(&format!("{name}{suffix}.svg"), svg.into_bytes())?;
     }
     Ok(())
 }

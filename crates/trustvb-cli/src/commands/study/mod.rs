@@ -10,11 +10,12 @@ use crate::args::{
     Format, HalfName, LabelsName, StudyArgs, StudyCommand, StudyMergeArgs, WantedStudyArgs,
 };
 use crate::failure::Failure;
-use crate::output::write_text;
+use crate::input::place;
 use crate::progress;
 use crate::say::say;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trustvb::location::Location;
 use trustvb::study::{
     Changes, Half, Labels, PRESETS, Results, Study, StudyError, StudyInfo, StudyMethod, info,
     merge, preset, run as run_study, study_in, summarise,
@@ -31,41 +32,41 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
     if args.show {
         return print(&study.to_toml());
     }
-    let folder = folder(name, args.wanted.output.as_deref());
+    let place = place(&folder(name, args.wanted.output.as_deref()))?;
     let share = args.shard.as_deref().map_or(Ok(Shard::default()), shard)?;
     if !args.so_far {
-        go_on(&folder, &study, share, args.quiet)?;
+        go_on(&place, &study, share, args.quiet)?;
     }
     if args.complete {
-        let found = info(&folder)?;
+        let found = info(&place)?;
         if !found.is_complete() {
-            return Err(Failure::Run(incomplete(&folder, &found)));
+            return Err(Failure::Run(incomplete(&place, &found)));
         }
     }
     if share.of > 1 {
         // Whoever makes another share makes its parts anew.
-        if let Some(damaged) = info(&folder)?.damaged.first() {
+        if let Some(damaged) = info(&place)?.damaged.first() {
             if !args.quiet {
                 say(format_args!("shard {}/{} is done; {damaged}", share.number, share.of));
             }
             return Ok(());
         }
     }
-    let results = Results::read(&folder)?;
+    let results = Results::read(&place)?;
     if !results.checked && !args.quiet {
         say(format_args!(
             "{} is of an older format, whose parts carry no checksum: they were not checked",
-            folder.display()
+            place
         ));
     }
     let (done, of) = results.replications();
     if done == of && results.checked {
-        finish(&folder, &results)?;
+        finish(&place, &results)?;
     } else if !args.quiet && !args.so_far {
         say(format_args!(
             "{done} of {of} replications are in {}; the same command without --shard, or \
              `trustvb study merge`, completes them",
-            folder.display()
+            place
         ));
     }
     // A run without --half stays one study; what is shown of it is what was asked for.
@@ -91,10 +92,10 @@ fn half(name: Option<HalfName>) -> Option<Half> {
 }
 
 /// Runs what is missing.
-fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), Failure> {
+fn go_on(place: &Location, study: &Study, share: Shard, quiet: bool) -> Result<(), Failure> {
     progress::keeps(format!(
         "what is done is in {}, and the same command goes on from there",
-        folder.display()
+        place
     ));
     let bar = progress::bar("replications", quiet);
     let watch = Watch {
@@ -105,12 +106,12 @@ fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), 
         },
         done: &|| bar.inc(1),
     };
-    let ran = run_study(folder, study, share, &watch);
+    let ran = run_study(place, study, share, &watch);
     bar.finish_and_clear();
     let progress = ran.map_err(|error| match error {
         StudyError::Store(error) if error.may_pass() => Failure::Run(format!(
             "{error}; what is done stays in {}, and the same command goes on from there",
-            folder.display()
+            place
         )),
         other => other.into(),
     })?;
@@ -118,9 +119,7 @@ fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), 
         progress if progress.cancelled => {
             progress::keeps(format!(
                 "{} of {} replications are in {}, and the same command goes on from there",
-                progress.done,
-                progress.of,
-                folder.display()
+                progress.done, progress.of, place
             ));
             Err(Failure::Interrupted)
         }
@@ -129,7 +128,7 @@ fn go_on(folder: &Path, study: &Study, share: Shard, quiet: bool) -> Result<(), 
 }
 
 /// What of a study is missing, in one sentence.
-fn incomplete(folder: &Path, info: &StudyInfo) -> String {
+fn incomplete(place: &Location, info: &StudyInfo) -> String {
     let missing: Vec<String> =
         info.missing.iter().map(|(cell, list)| format!("{cell} {}", ranges(list))).collect();
     let damaged = match info.damaged.as_slice() {
@@ -138,7 +137,7 @@ fn incomplete(folder: &Path, info: &StudyInfo) -> String {
     };
     format!(
         "{} is not complete: {} of {} parts are missing (replications of {}){damaged}",
-        folder.display(),
+        place,
         info.missing_parts.len(),
         info.n_parts,
         missing.join("; "),
@@ -146,35 +145,38 @@ fn incomplete(folder: &Path, info: &StudyInfo) -> String {
 }
 
 fn run_merge(args: &StudyMergeArgs) -> Result<(), Failure> {
-    let added = merge(&args.output, &args.sources)?;
-    let results = Results::read(&args.output)?;
+    let target = place(&args.output)?;
+    let sources = args.sources.iter().map(|path| place(path)).collect::<Result<Vec<_>, _>>()?;
+    let added = merge(&target, &sources)?;
+    let results = Results::read(&target)?;
     let (done, of) = results.replications();
     if !args.quiet {
-        say(format_args!(
-            "added {added} parts to {}, which has {done} of {of} replications",
-            args.output.display()
-        ));
+        say(format_args!("added {added} parts to {target}, which has {done} of {of} replications"));
     }
     if done == of {
-        finish(&args.output, &results)?;
+        finish(&target, &results)?;
     }
     print(&report::text(args.format, &results, &summarise(&results)))
 }
 
 /// Writes everything that a complete study has.
-fn finish(folder: &Path, results: &Results) -> Result<(), Failure> {
-    results.write(folder)?;
+fn finish(place: &Location, results: &Results) -> Result<(), Failure> {
+    results.write(place)?;
     let summary = summarise(results);
-    write_text(&folder.join("summary.csv"), &report::csv(&summary))?;
-    write_text(&folder.join("summary.json"), &report::json(results, &summary))?;
-    figures::draw(folder, results, &summary)
+    let keep = |file: &str, content: Vec<u8>| {
+        place.write(file, content).map_err(|e| Failure::Run(format!("{place}: {file}: {e}")))
+    };
+    keep("summary.csv", report::csv(&summary).into_bytes())?;
+    keep("summary.json", report::json(results, &summary).into_bytes())?;
+    figures::draw(&keep, results, &summary)
 }
 
-/// A built-in study, a file, or the study in a folder.
+/// A built-in study, a file, or the study in a folder or an object store.
 pub(crate) fn read(name: &str) -> Result<Study, Failure> {
     let path = Path::new(name);
-    if path.is_dir() {
-        return Ok(study_in(path)?);
+    let location = place(path)?;
+    if path.is_dir() || location.folder().is_none() {
+        return Ok(study_in(&location)?);
     }
     if path.is_file() {
         let text =
@@ -226,7 +228,7 @@ pub(crate) fn folder(name: &str, output: Option<&Path>) -> PathBuf {
     let path = Path::new(name);
     match output {
         Some(folder) => folder.to_path_buf(),
-        None if path.is_dir() => path.to_path_buf(),
+        None if path.is_dir() || name.contains("://") => path.to_path_buf(),
         None => {
             let stem = path.file_stem().filter(|_| path.is_file()).unwrap_or(path.as_os_str());
             let mut folder = stem.to_os_string();

@@ -8,7 +8,7 @@ mod write;
 pub(super) use read::{ParquetRows, read_parquet};
 pub(crate) use read::{read_columns, read_dataset_in};
 pub use write::write_parquet;
-pub(crate) use write::{ColumnValues, dataset_bytes, parquet_bytes, write_table};
+pub(crate) use write::{ColumnValues, dataset_bytes, parquet_bytes};
 
 #[cfg(test)]
 mod tests;

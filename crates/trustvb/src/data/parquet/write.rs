@@ -44,7 +44,8 @@ impl ColumnValues<'_> {
 
 /// Writes a data set's columns as doubles; see `write_table`.
 pub fn write_parquet(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
-    write_table(&columns_of(dataset), path)
+    replace_file(path, |file| write_columns(&columns_of(dataset), &[], file).map_err(to_io))
+        .map_err(|source| DataError::Write { file: path.display().to_string(), source })
 }
 
 /// The Parquet file of a data set's columns, in memory.
@@ -73,16 +74,6 @@ fn to_io(error: ParquetError) -> io::Error {
         },
         other => io::Error::other(other),
     }
-}
-
-/// Writes named columns of equal length (zstd) under a temporary name beside `path`, syncs, and
-/// renames.
-pub(crate) fn write_table(
-    columns: &[(&str, ColumnValues<'_>)],
-    path: &Path,
-) -> Result<(), DataError> {
-    replace_file(path, |file| write_columns(columns, &[], file).map_err(to_io))
-        .map_err(|source| DataError::Write { file: path.display().to_string(), source })
 }
 
 fn write_columns<W: Write + Send>(

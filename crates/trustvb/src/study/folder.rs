@@ -2,7 +2,7 @@
 
 use super::record::{Record, columns, records};
 use super::replicate::places;
-use super::{Cell, Design, Study, StudyError};
+use super::{Cell, Study, StudyDesign, StudyError};
 use crate::location::Location;
 use crate::store::{self, PARTS, Store, StoreError, Words, if_there};
 use serde::{Deserialize, Serialize};
@@ -47,12 +47,12 @@ pub struct CellInfo {
 
 /// Consecutive replications of one cell, kept in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Block {
+pub(super) struct Chunk {
     pub(super) cell: usize,
     number: u32,
 }
 
-impl Block {
+impl Chunk {
     /// Its replications, from 1.
     pub(super) fn replications(&self, study: &Study) -> impl Iterator<Item = u32> + use<> {
         let first = self.number * BLOCK;
@@ -113,7 +113,8 @@ impl store::Manifest for Manifest {
             return Err(format!("its block is {}, and can only be {BLOCK}", self.block));
         }
         self.study.check().map_err(|e| e.to_string())?;
-        let names: Vec<String> = self.study.designs.iter().flat_map(Design::cell_names).collect();
+        let names: Vec<String> =
+            self.study.designs.iter().flat_map(StudyDesign::cell_names).collect();
         if !self.cells.iter().map(|cell| &cell.name).eq(&names) {
             return Err("its cells are not those of its study".to_owned());
         }
@@ -160,20 +161,20 @@ impl Folder {
         self.0.is_sealed()
     }
 
-    /// All blocks, going round the cells.
-    pub(super) fn blocks(&self) -> Vec<Block> {
+    /// All chunks, going round the cells.
+    pub(super) fn chunks(&self) -> Vec<Chunk> {
         let manifest = &self.0.manifest;
-        let blocks = manifest.study.replications.div_ceil(BLOCK);
-        (0..blocks)
-            .flat_map(|number| (0..manifest.cells.len()).map(move |cell| Block { cell, number }))
+        let chunks = manifest.study.replications.div_ceil(BLOCK);
+        (0..chunks)
+            .flat_map(|number| (0..manifest.cells.len()).map(move |cell| Chunk { cell, number }))
             .collect()
     }
 
     /// The records of each cell that are there.
     pub(super) fn records(&self) -> Result<Vec<Vec<Record>>, StudyError> {
         let mut records = vec![Vec::new(); self.0.manifest.cells.len()];
-        for block in self.blocks() {
-            records[block.cell].extend(if_there(self.read_block(block))?.into_iter().flatten());
+        for chunk in self.chunks() {
+            records[chunk.cell].extend(if_there(self.read_chunk(chunk))?.into_iter().flatten());
         }
         Ok(records)
     }
@@ -183,23 +184,23 @@ impl Folder {
         (self.0.manifest.study, self.0.manifest.cells)
     }
 
-    pub(super) fn has_block(&self, block: Block) -> bool {
-        self.0.has(&block.file()).unwrap_or(false)
+    pub(super) fn has_chunk(&self, chunk: Chunk) -> bool {
+        self.0.has(&chunk.file()).unwrap_or(false)
     }
 
-    pub(super) fn write_block(&self, block: Block, records: &[Record]) -> Result<(), StoreError> {
-        let content = block.content(&self.0.manifest.study);
-        columns(records, |columns| self.0.write_part(&block.file(), &content, columns))
+    pub(super) fn write_chunk(&self, chunk: Chunk, records: &[Record]) -> Result<(), StoreError> {
+        let content = chunk.content(&self.0.manifest.study);
+        columns(records, |columns| self.0.write_part(&chunk.file(), &content, columns))
     }
 
-    /// The records of a block, if they are the ones it should hold.
-    pub(super) fn read_block(&self, block: Block) -> Result<Vec<Record>, StoreError> {
-        let (study, cell) = (&self.0.manifest.study, &self.0.manifest.cells[block.cell]);
+    /// The records of a chunk, if they are the ones it should hold.
+    pub(super) fn read_chunk(&self, chunk: Chunk) -> Result<Vec<Record>, StoreError> {
+        let (study, cell) = (&self.0.manifest.study, &self.0.manifest.cells[chunk.cell]);
         let expected = || {
             let one = |number| places(study, cell.targets.len(), number);
-            block.replications(study).flat_map(one)
+            chunk.replications(study).flat_map(one)
         };
-        let (file, content) = (block.file(), block.content(study));
+        let (file, content) = (chunk.file(), chunk.content(study));
         let names = Record::column_names();
         let n_rows = expected().count();
         let columns = self.0.read_part(&file, &content, &names, n_rows)?;
@@ -226,14 +227,14 @@ pub fn merge(target: &Location, sources: &[Location]) -> Result<usize, StudyErro
     let Some(first) = sources.first() else { return Ok(0) };
     let target = Folder::claim(target, first.0.manifest.clone())?;
     let (mut added, mut damaged) = (0, None);
-    for block in target.blocks() {
-        if target.read_block(block).is_ok() {
+    for chunk in target.chunks() {
+        if target.read_chunk(chunk).is_ok() {
             continue;
         }
         for source in &sources {
-            match if_there(source.read_block(block)) {
+            match if_there(source.read_chunk(chunk)) {
                 Ok(Some(records)) => {
-                    target.write_block(block, &records)?;
+                    target.write_chunk(chunk, &records)?;
                     added += 1;
                     break;
                 }

@@ -1,6 +1,6 @@
 //! What of a study is in its folder, also while others are at work there.
 
-use super::folder::{Block, Folder};
+use super::folder::{Chunk, Folder};
 use super::record::Record;
 use super::{Study, StudyError};
 use crate::location::Location;
@@ -43,12 +43,12 @@ pub fn claim(place: &Location, study: &Study) -> Result<(), StudyError> {
 /// If the folder is not that of a study.
 pub fn info(place: &Location) -> Result<StudyInfo, StudyError> {
     let folder = Folder::open(place)?;
-    let blocks = folder.blocks();
+    let chunks = folder.chunks();
     let (mut missing_parts, mut damaged, mut absent) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, block) in blocks.iter().enumerate() {
-        let Err(error) = read_settled(&folder, *block) else { continue };
+    for (number, chunk) in chunks.iter().enumerate() {
+        let Err(error) = read_settled(&folder, *chunk) else { continue };
         missing_parts.push(number);
-        absent.push(*block);
+        absent.push(*chunk);
         if !error.is_missing_file() {
             damaged.push(error.to_string());
         }
@@ -56,18 +56,18 @@ pub fn info(place: &Location) -> Result<StudyInfo, StudyError> {
     let checked = folder.is_sealed();
     let (study, cells) = folder.into_plan();
     let missing = cells.into_iter().enumerate().filter_map(|(at, cell)| {
-        let own = absent.iter().filter(|block| block.cell == at);
-        let replications: Vec<u32> = own.flat_map(|block| block.replications(&study)).collect();
+        let own = absent.iter().filter(|chunk| chunk.cell == at);
+        let replications: Vec<u32> = own.flat_map(|chunk| chunk.replications(&study)).collect();
         (!replications.is_empty()).then_some((cell.name, replications))
     });
     let missing = missing.collect();
-    Ok(StudyInfo { checked, n_parts: blocks.len(), missing_parts, missing, damaged })
+    Ok(StudyInfo { checked, n_parts: chunks.len(), missing_parts, missing, damaged })
 }
 
 /// Reads what may be replaced while it is read: what is damaged is read once more.
-fn read_settled(folder: &Folder, block: Block) -> Result<Vec<Record>, StoreError> {
-    match folder.read_block(block) {
-        Err(error) if !error.is_missing_file() => folder.read_block(block),
+fn read_settled(folder: &Folder, chunk: Chunk) -> Result<Vec<Record>, StoreError> {
+    match folder.read_chunk(chunk) {
+        Err(error) if !error.is_missing_file() => folder.read_chunk(chunk),
         other => other,
     }
 }

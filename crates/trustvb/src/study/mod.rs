@@ -55,7 +55,7 @@ pub use info::{StudyInfo, claim, info};
 pub use method::StudyMethod;
 #[cfg(feature = "parquet")]
 pub use overall::{Overall, overall};
-pub use plan::{Cell, Design, Labels, Study, Target};
+pub use plan::{Cell, Labels, Study, StudyDesign, StudyTarget};
 pub use preset::{PRESETS, preset};
 #[cfg(feature = "parquet")]
 pub use record::{Outcome, Record};

@@ -57,13 +57,13 @@ pub struct Study {
     pub quantities: Vec<String>,
     /// The designs.
     #[serde(rename = "design")]
-    pub designs: Vec<Design>,
+    pub designs: Vec<StudyDesign>,
 }
 
 /// One kind of data at one or several sizes, and the model fitted to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Design {
+pub struct StudyDesign {
     /// Its name: letters, digits, dots, dashes and underscores.
     pub name: String,
     /// What figures call it; default: its name.
@@ -74,7 +74,7 @@ pub struct Design {
     pub quantities: Option<Vec<String>>,
     /// Which value intervals should cover.
     #[serde(default)]
-    pub target: Target,
+    pub target: StudyTarget,
     /// Where the data come from.
     pub simulate: SimulationSettings,
     /// The model.
@@ -96,7 +96,7 @@ pub enum Labels {
 /// Which value intervals should cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Target {
+pub enum StudyTarget {
     /// The parameters that the data were drawn with.
     #[default]
     Truth,
@@ -207,7 +207,7 @@ impl Study {
 
     /// Names of all cells, in order.
     pub fn cell_names(&self) -> Vec<String> {
-        self.designs.iter().flat_map(Design::cell_names).collect()
+        self.designs.iter().flat_map(StudyDesign::cell_names).collect()
     }
 
     /// Keeps the cells with these names, and the designs that still have some.
@@ -314,8 +314,8 @@ impl Study {
             .collect::<Result<Vec<_>, _>>()?;
         let truth = simulation.true_posterior(&layout)?;
         let aim = match design.target {
-            Target::Truth => truth.clone(),
-            Target::Limit => limit(&simulation, &spec, seed, &truth)?,
+            StudyTarget::Truth => truth.clone(),
+            StudyTarget::Limit => limit(&simulation, &spec, seed, &truth)?,
         };
         let mut targets = Vec::new();
         for part in functionals.iter().flat_map(Functional::parts) {
@@ -340,7 +340,7 @@ impl Study {
     }
 }
 
-/// Rows behind [`Target::Limit`]: its error is then 3% of the standard error of 1000 rows.
+/// Rows behind [`StudyTarget::Limit`]: its error is then 3% of the standard error of 1000 rows.
 const LIMIT_ROWS: usize = 1_000_000;
 
 /// Rows on which many starts are tried first.
@@ -377,7 +377,7 @@ fn limit(
     Ok(best.posterior.permuted(&match_components(truth, &best.posterior)))
 }
 
-impl Design {
+impl StudyDesign {
     /// What figures and tables call it.
     pub fn shown(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)

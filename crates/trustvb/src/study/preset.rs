@@ -27,7 +27,7 @@ pub fn preset(name: &str) -> Result<Study, StudyError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Half, Simulation, Target};
+    use super::super::{Half, Simulation, StudyTarget};
     use super::*;
     use std::collections::BTreeSet;
 
@@ -84,12 +84,12 @@ mod tests {
     fn every_quantity_of_broad_has_a_value_to_cover() {
         let mut study = preset("broad").unwrap();
         let of_limit = |study: &Study| -> usize {
-            let own = study.designs.iter().filter(|d| d.target == Target::Limit);
+            let own = study.designs.iter().filter(|d| d.target == StudyTarget::Limit);
             own.map(|d| d.simulate.sizes().len()).sum()
         };
         // Each limit is two fits of a million rows; one of them is enough here.
         assert!(of_limit(&study) <= 5, "{}", of_limit(&study));
-        study.designs.retain(|d| d.target == Target::Truth || d.name == "skew-one");
+        study.designs.retain(|d| d.target == StudyTarget::Truth || d.name == "skew-one");
         for cell in study.cells().unwrap() {
             assert!(cell.targets.iter().all(|x| x.is_finite()), "{}", cell.name);
             assert!(

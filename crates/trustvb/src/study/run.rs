@@ -3,7 +3,7 @@
 //! One thread per replication keeps the order of arithmetic, and the seconds, those of a single thread.
 //! Blocks go round the cells, so that a look at an unfinished study sees all of them.
 
-use super::folder::{Block, Folder};
+use super::folder::{Chunk, Folder};
 use super::record::{Outcome, Record};
 use super::replicate::{places, replicate};
 use super::{Cell, Study, StudyError};
@@ -46,17 +46,17 @@ pub fn run(
             .map_err(|e| e.within(&format!("cell {}", cell.name)))?;
     }
     let folder = Folder::prepare(place, study, &cells)?;
-    let blocks = folder.blocks();
-    let missing: Vec<Block> = blocks
+    let chunks = folder.chunks();
+    let missing: Vec<Chunk> = chunks
         .iter()
         .enumerate()
         .filter(|(i, _)| shard.makes(*i))
-        .map(|(_, block)| *block)
-        .filter(|block| folder.read_block(*block).is_err())
+        .map(|(_, chunk)| *chunk)
+        .filter(|chunk| folder.read_chunk(*chunk).is_err())
         .collect();
-    let jobs: Vec<(Block, u32)> = missing
+    let jobs: Vec<(Chunk, u32)> = missing
         .iter()
-        .flat_map(|block| block.replications(study).map(move |number| (*block, number)))
+        .flat_map(|chunk| chunk.replications(study).map(move |number| (*chunk, number)))
         .collect();
     (watch.begin)(jobs.len() as u64);
     let turns = Turns {
@@ -80,10 +80,10 @@ pub fn run(
     if let Some(error) = error {
         return Err(error);
     }
-    let done = blocks
+    let done = chunks
         .iter()
-        .filter(|block| folder.has_block(**block))
-        .map(|block| block.replications(study).count())
+        .filter(|chunk| folder.has_chunk(**chunk))
+        .map(|chunk| chunk.replications(study).count())
         .sum();
     let of = cells.len() * study.replications as usize;
     Ok(Progress { done, of, cancelled: watch.cancel.load(Ordering::Relaxed) && done < of })
@@ -96,8 +96,8 @@ pub fn run(
 /// Those of [`run`].
 pub fn survey(place: &Location, study: &Study) -> Result<Vec<bool>, StudyError> {
     let folder = Folder::prepare(place, study, &study.cells()?)?;
-    let there = |block: Block| folder.read_block(block).is_ok();
-    Ok(folder.blocks().into_iter().map(there).collect())
+    let there = |chunk: Chunk| folder.read_chunk(chunk).is_ok();
+    Ok(folder.chunks().into_iter().map(there).collect())
 }
 
 /// What the threads share.
@@ -105,11 +105,11 @@ struct Turns<'a> {
     study: &'a Study,
     cells: &'a [Cell],
     folder: &'a Folder,
-    jobs: &'a [(Block, u32)],
+    jobs: &'a [(Chunk, u32)],
     next: AtomicUsize,
     stop: AtomicBool,
-    /// Finished replications of blocks that are not complete.
-    waiting: Mutex<BTreeMap<Block, BTreeMap<u32, Vec<Record>>>>,
+    /// Finished replications of chunks that are not complete.
+    waiting: Mutex<BTreeMap<Chunk, BTreeMap<u32, Vec<Record>>>>,
     error: Mutex<Option<StudyError>>,
     watch: &'a Watch<'a>,
 }
@@ -128,9 +128,9 @@ impl Turns<'_> {
         loop {
             let stopped = self.stop.load(Ordering::Relaxed) || self.is_cancelled();
             let turn = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some((block, number)) = self.jobs.get(turn).filter(|_| !stopped) else { return };
-            let Some(records) = pool.install(|| self.one(*block, *number)) else { return };
-            if let Err(error) = self.keep(*block, *number, records) {
+            let Some((chunk, number)) = self.jobs.get(turn).filter(|_| !stopped) else { return };
+            let Some(records) = pool.install(|| self.one(*chunk, *number)) else { return };
+            if let Err(error) = self.keep(*chunk, *number, records) {
                 return self.fail(error);
             }
             (self.watch.done)();
@@ -141,8 +141,8 @@ impl Turns<'_> {
         self.watch.cancel.load(Ordering::Relaxed)
     }
 
-    fn one(&self, block: Block, number: u32) -> Option<Vec<Record>> {
-        let cell = &self.cells[block.cell];
+    fn one(&self, chunk: Chunk, number: u32) -> Option<Vec<Record>> {
+        let cell = &self.cells[chunk.cell];
         let replicated = || replicate(self.study, cell, number, self.watch.cancel);
         // A mistake of ours in one data set must not cost the others; it is counted in the summary.
         catch_unwind(AssertUnwindSafe(replicated)).unwrap_or_else(|_| {
@@ -151,22 +151,22 @@ impl Turns<'_> {
         })
     }
 
-    /// Keeps a replication, and writes its block when it was the last.
-    fn keep(&self, block: Block, number: u32, records: Vec<Record>) -> Result<(), StudyError> {
+    /// Keeps a replication, and writes its chunk when it was the last.
+    fn keep(&self, chunk: Chunk, number: u32, records: Vec<Record>) -> Result<(), StudyError> {
         let complete = {
             let mut waiting = self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let own = waiting.entry(block).or_default();
+            let own = waiting.entry(chunk).or_default();
             own.insert(number, records);
-            match own.len() == block.replications(self.study).count() {
-                true => waiting.remove(&block),
+            match own.len() == chunk.replications(self.study).count() {
+                true => waiting.remove(&chunk),
                 false => None,
             }
         };
         match complete {
             None => Ok(()),
-            Some(block_records) => {
-                let records: Vec<Record> = block_records.into_values().flatten().collect();
-                Ok(self.folder.write_block(block, &records)?)
+            Some(chunk_records) => {
+                let records: Vec<Record> = chunk_records.into_values().flatten().collect();
+                Ok(self.folder.write_chunk(chunk, &records)?)
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Whether two tables hold the same: manifests, data, and every number of every fit, bit for bit.
 
 use super::disk::{Kept, TableError, read_data};
-use super::parts::{self, Block};
+use super::parts::{self, Chunk};
 use super::{Manifest, hash_data};
 use crate::backend::Job;
 use crate::fit::PathFits;
@@ -56,19 +56,19 @@ pub fn diff(first: &Location, second: &Location) -> Result<TableDiff, TableError
     if !diff.manifest.is_empty() {
         return Ok(diff);
     }
-    let compared: Vec<(Block, Compared)> = Block::all(manifest)
+    let compared: Vec<(Chunk, Compared)> = Chunk::all(manifest)
         .into_par_iter()
-        .map(|block| {
-            let read = |kept| if_there(parts::read(kept, block));
-            Ok((block, compare(manifest, read(&one)?, read(&two)?)))
+        .map(|chunk| {
+            let read = |kept| if_there(parts::read(kept, chunk));
+            Ok((chunk, compare(manifest, read(&one)?, read(&two)?)))
         })
         .collect::<Result<_, TableError>>()?;
-    for (block, compared) in compared {
+    for (chunk, compared) in compared {
         match compared {
             Compared::Neither => (),
-            Compared::OnlyFirst => diff.only_in_first.push(block.file()),
-            Compared::OnlySecond => diff.only_in_second.push(block.file()),
-            Compared::Different(what) => diff.different.push((block.file(), what)),
+            Compared::OnlyFirst => diff.only_in_first.push(chunk.file()),
+            Compared::OnlySecond => diff.only_in_second.push(chunk.file()),
+            Compared::Different(what) => diff.different.push((chunk.file(), what)),
             Compared::Same(fits) => {
                 diff.same_parts += 1;
                 diff.same_fits += fits;

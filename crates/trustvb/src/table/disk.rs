@@ -1,7 +1,7 @@
 //! A table in a folder or an object store: built, resumed, saved, opened and merged.
 
 use super::build::{bytes, check_memory, run};
-use super::parts::{self, Block};
+use super::parts::{self, Chunk};
 use super::{Blueprint, BuildError, Manifest, TvbTable, Watch};
 use crate::backend::{Backend, Job};
 use crate::data::{DataError, Dataset, dataset_bytes, read_dataset_in};
@@ -90,14 +90,14 @@ impl Blueprint {
         }
         let kept = self.prepare(place, with_data)?;
         let manifest = &kept.manifest;
-        let missing: Vec<Block> = Block::all(manifest)
+        let missing: Vec<Chunk> = Chunk::all(manifest)
             .into_par_iter()
             .enumerate()
             .filter(|(i, _)| shard.makes(*i))
-            .map(|(_, block)| block)
-            .filter(|block| parts::read(&kept, *block).is_err())
+            .map(|(_, chunk)| chunk)
+            .filter(|chunk| parts::read(&kept, *chunk).is_err())
             .collect();
-        let paths: usize = missing.iter().map(|block| block.jobs(manifest).len()).sum();
+        let paths: usize = missing.iter().map(|chunk| chunk.jobs(manifest).len()).sum();
         (watch.begin)(paths as u64);
         if missing.is_empty() {
             return Ok(());
@@ -106,12 +106,12 @@ impl Blueprint {
         // The parts of a batch, each as fits and as columns; the full-data path is held twice.
         let at_once = batch.min(missing.len()) * manifest.block as usize;
         check_memory(manifest, 2 * (at_once + 1), 0.0).map_err(BuildError::from)?;
-        let of_batch = |blocks: &[Block]| blocks.iter().flat_map(|b| b.jobs(manifest)).collect();
+        let of_batch = |chunks: &[Chunk]| chunks.iter().flat_map(|b| b.jobs(manifest)).collect();
         let batches: Vec<Vec<Job>> = missing.chunks(batch).map(of_batch).collect();
         let gathered = Gathered::default();
         run(self, manifest, &batches, backend, watch, |job, fits| {
             match gathered.add(manifest, job, fits) {
-                Some((block, paths)) => Ok::<(), TableError>(parts::write(&kept, block, &paths)?),
+                Some((chunk, paths)) => Ok::<(), TableError>(parts::write(&kept, chunk, &paths)?),
                 None => Ok(()),
             }
         })
@@ -126,8 +126,8 @@ impl Blueprint {
     /// shard `i/n` takes parts `i`, `i + n`, ….
     pub fn survey(&self, place: &Location, with_data: bool) -> Result<Vec<bool>, TableError> {
         let kept = self.prepare(place, with_data)?;
-        let there = |block: Block| parts::read(&kept, block).is_ok();
-        Ok(Block::all(&kept.manifest).into_par_iter().map(there).collect())
+        let there = |chunk: Chunk| parts::read(&kept, chunk).is_ok();
+        Ok(Chunk::all(&kept.manifest).into_par_iter().map(there).collect())
     }
 
     fn prepare(&self, place: &Location, with_data: bool) -> Result<Kept, TableError> {
@@ -137,7 +137,7 @@ impl Blueprint {
 
 /// Paths of parts that are not whole yet.
 #[derive(Default)]
-struct Gathered(Mutex<BTreeMap<Block, Vec<(Job, PathFits)>>>);
+struct Gathered(Mutex<BTreeMap<Chunk, Vec<(Job, PathFits)>>>);
 
 impl Gathered {
     /// Takes a path, and gives back the paths of its part, in order, when they are all there.
@@ -146,17 +146,17 @@ impl Gathered {
         manifest: &Manifest,
         job: Job,
         fits: PathFits,
-    ) -> Option<(Block, Vec<(Job, PathFits)>)> {
-        let block = Block::of(manifest, job);
+    ) -> Option<(Chunk, Vec<(Job, PathFits)>)> {
+        let chunk = Chunk::of(manifest, job);
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let paths = held.entry(block).or_default();
+        let paths = held.entry(chunk).or_default();
         paths.push((job, fits));
-        if paths.len() < block.jobs(manifest).len() {
+        if paths.len() < chunk.jobs(manifest).len() {
             return None;
         }
-        let mut paths = held.remove(&block)?;
+        let mut paths = held.remove(&chunk)?;
         paths.sort_unstable_by_key(|(job, _)| *job);
-        Some((block, paths))
+        Some((chunk, paths))
     }
 }
 
@@ -182,14 +182,14 @@ fn prepare(
 /// later.
 pub fn save(table: &TvbTable, place: &Location) -> Result<(), TableError> {
     let kept = prepare(place, table.manifest().clone(), table.data())?;
-    for block in Block::all(&kept.manifest) {
-        let paths: Option<Vec<(Job, _)>> = block
+    for chunk in Chunk::all(&kept.manifest) {
+        let paths: Option<Vec<(Job, _)>> = chunk
             .jobs(&kept.manifest)
             .into_iter()
             .map(|job| table.path(job).map(|fits| (job, fits.clone())))
             .collect();
         if let Some(paths) = paths {
-            parts::write(&kept, block, &paths)?;
+            parts::write(&kept, chunk, &paths)?;
         }
     }
     Ok(())
@@ -199,18 +199,18 @@ pub fn save(table: &TvbTable, place: &Location) -> Result<(), TableError> {
 pub fn open(place: &Location) -> Result<TvbTable, TableError> {
     let kept = Kept::open(place)?;
     let there: BTreeSet<String> = kept.names_in(PARTS)?.into_iter().collect();
-    let blocks: Vec<Block> = Block::all(&kept.manifest)
+    let chunks: Vec<Chunk> = Chunk::all(&kept.manifest)
         .into_iter()
-        .filter(|block| there.contains(block.file().trim_start_matches("parts/")))
+        .filter(|chunk| there.contains(chunk.file().trim_start_matches("parts/")))
         .collect();
     // Beside the table, every thread holds a part as it is read: its bytes and its columns.
-    let block = kept.manifest.block as usize;
-    let reading = rayon::current_num_threads().min(blocks.len()) * block;
+    let size = kept.manifest.block as usize;
+    let reading = rayon::current_num_threads().min(chunks.len()) * size;
     let more = 2.0 * bytes(&kept.manifest, reading);
-    check_memory(&kept.manifest, blocks.len() * block, more).map_err(BuildError::from)?;
-    let read: Vec<_> = blocks
+    check_memory(&kept.manifest, chunks.len() * size, more).map_err(BuildError::from)?;
+    let read: Vec<_> = chunks
         .par_iter()
-        .map(|block| if_there(parts::read(&kept, *block)))
+        .map(|chunk| if_there(parts::read(&kept, *chunk)))
         .collect::<Result<_, _>>()?;
     let paths = read.into_iter().flatten().flatten().collect();
     let data = read_data(&kept)?;
@@ -248,13 +248,13 @@ pub fn merge(target: &Location, sources: &[Location]) -> Result<usize, TableErro
     }
     let target = prepare(target, first.manifest.clone(), data.as_ref())?;
     let (mut added, mut damaged) = (0, None);
-    for block in Block::all(&target.manifest) {
-        if parts::read(&target, block).is_ok() {
+    for chunk in Chunk::all(&target.manifest) {
+        if parts::read(&target, chunk).is_ok() {
             continue;
         }
         let mut found = None;
         for source in &sources {
-            match if_there(parts::read(source, block)) {
+            match if_there(parts::read(source, chunk)) {
                 Ok(Some(paths)) => {
                     found = Some(paths);
                     break;
@@ -264,7 +264,7 @@ pub fn merge(target: &Location, sources: &[Location]) -> Result<usize, TableErro
             }
         }
         if let Some(paths) = found {
-            parts::write(&target, block, &paths)?;
+            parts::write(&target, chunk, &paths)?;
             added += 1;
         }
     }

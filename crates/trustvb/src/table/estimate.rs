@@ -1,7 +1,7 @@
 //! What a table will cost, from its settings and a short trial on this machine.
 
 use super::build::jobs;
-use super::parts::Block;
+use super::parts::Chunk;
 use super::{Blueprint, BuildError};
 use crate::backend::{Backend, Cpu, Job, Work};
 use crate::fit::Reference;
@@ -97,7 +97,7 @@ fn estimate(blueprint: &Blueprint, budget: Duration) -> Result<Estimate, BuildEr
     Ok(Estimate {
         fits,
         paths: jobs.len(),
-        parts: Block::all(&manifest).len(),
+        parts: Chunk::all(&manifest).len(),
         reference_seconds,
         path_seconds,
         // The columns as read and as the model has them; then a weighted copy and two forms of a part.

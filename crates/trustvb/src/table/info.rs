@@ -2,7 +2,7 @@
 
 use super::Manifest;
 use super::disk::{DATA, Kept, TableError, read_data};
-use super::parts::{self, Block};
+use super::parts::{self, Chunk};
 use crate::backend::Job;
 use crate::fit::{PathFits, StatusCode};
 use crate::location::Location;
@@ -45,8 +45,8 @@ impl TableInfo {
 
 /// Reads a part that may be replaced while it is read, as when it is made anew on another machine: what is
 /// damaged is read once more.
-fn read_settled(kept: &Kept, block: Block) -> Result<Option<Vec<(Job, PathFits)>>, StoreError> {
-    let read = || if_there(parts::read(kept, block));
+fn read_settled(kept: &Kept, chunk: Chunk) -> Result<Option<Vec<(Job, PathFits)>>, StoreError> {
+    let read = || if_there(parts::read(kept, chunk));
     read().or_else(|_| read())
 }
 
@@ -54,23 +54,23 @@ fn read_settled(kept: &Kept, block: Block) -> Result<Option<Vec<(Job, PathFits)>
 /// a part that is being written is missing, not damaged.
 pub fn info(place: &Location) -> Result<TableInfo, TableError> {
     let kept = Kept::open(place)?;
-    let blocks = Block::all(&kept.manifest);
+    let chunks = Chunk::all(&kept.manifest);
     let mut info = TableInfo {
         checked: kept.is_sealed(),
         has_data: kept.has(DATA)?,
         paths: (0, 0),
         missing: BTreeMap::new(),
         damaged: Vec::new(),
-        n_parts: blocks.len(),
+        n_parts: chunks.len(),
         missing_parts: Vec::new(),
         fits: vec![[0; 3]; kept.manifest.omegas.len()],
         sweeps: 0,
         manifest: kept.manifest.clone(),
     };
-    for (number, block) in blocks.into_iter().enumerate() {
-        let jobs = block.jobs(&kept.manifest);
+    for (number, chunk) in chunks.into_iter().enumerate() {
+        let jobs = chunk.jobs(&kept.manifest);
         info.paths.1 += jobs.len();
-        match read_settled(&kept, block) {
+        match read_settled(&kept, chunk) {
             Ok(Some(paths)) => {
                 info.paths.0 += paths.len();
                 for (_, fits) in &paths {
@@ -88,7 +88,7 @@ pub fn info(place: &Location) -> Result<TableInfo, TableError> {
                 info.missing_parts.push(number);
                 info.damaged.extend(absent.err().map(|error| error.to_string()));
                 let replicates = jobs.into_iter().map(|job| job.replicate);
-                info.missing.entry(block.design).or_default().extend(replicates);
+                info.missing.entry(chunk.design).or_default().extend(replicates);
             }
         }
     }
@@ -126,16 +126,16 @@ impl TableCheck {
 /// Reads every file of a table and says what is wrong with each. A manifest that cannot be used is an error.
 pub fn check(place: &Location) -> Result<TableCheck, TableError> {
     let kept = Kept::open(place)?;
-    let blocks = Block::all(&kept.manifest);
+    let chunks = Chunk::all(&kept.manifest);
     let mut found = TableCheck {
         schema: kept.manifest.schema,
         checked: kept.is_sealed(),
         sound: 0,
-        n_parts: blocks.len(),
+        n_parts: chunks.len(),
         missing: BTreeMap::new(),
         data: None,
         wrong: Vec::new(),
-        strangers: strangers(&kept, &blocks)?,
+        strangers: strangers(&kept, &chunks)?,
     };
     match read_data(&kept) {
         Ok(data) => found.data = data.map(|_| true),
@@ -144,14 +144,14 @@ pub fn check(place: &Location) -> Result<TableCheck, TableError> {
             found.wrong.push(error.to_string());
         }
     }
-    let read = |block: &Block| read_settled(&kept, *block).map(|paths| paths.is_some());
-    let parts: Vec<Result<bool, StoreError>> = blocks.par_iter().map(read).collect();
-    for (block, part) in blocks.iter().zip(parts) {
+    let read = |chunk: &Chunk| read_settled(&kept, *chunk).map(|paths| paths.is_some());
+    let parts: Vec<Result<bool, StoreError>> = chunks.par_iter().map(read).collect();
+    for (chunk, part) in chunks.iter().zip(parts) {
         match part {
             Ok(true) => found.sound += 1,
             Ok(false) => {
-                let replicates = block.jobs(&kept.manifest).into_iter().map(|job| job.replicate);
-                found.missing.entry(block.design).or_default().extend(replicates);
+                let replicates = chunk.jobs(&kept.manifest).into_iter().map(|job| job.replicate);
+                found.missing.entry(chunk.design).or_default().extend(replicates);
             }
             Err(error) => found.wrong.push(error.to_string()),
         }
@@ -160,9 +160,9 @@ pub fn check(place: &Location) -> Result<TableCheck, TableError> {
 }
 
 /// Files that no table of this manifest has; those that are being written are not among them.
-fn strangers(kept: &Kept, blocks: &[Block]) -> Result<Vec<String>, StoreError> {
+fn strangers(kept: &Kept, chunks: &[Chunk]) -> Result<Vec<String>, StoreError> {
     let refused = |source| StoreError::Io { file: kept.place.to_string(), source };
-    let known: BTreeSet<String> = blocks.iter().map(Block::file).collect();
+    let known: BTreeSet<String> = chunks.iter().map(Chunk::file).collect();
     let top = kept.place.names().map_err(refused)?.into_iter();
     let mut names: Vec<String> =
         top.filter(|name| ![MANIFEST, DATA, PARTS].contains(&name.as_str())).collect();

@@ -1,4 +1,4 @@
-//! One part of a table on disk: whole paths of a block of replicates, as a Parquet file.
+//! One part of a table on disk: whole paths of a chunk of replicates, as a Parquet file.
 
 use super::Manifest;
 use super::disk::Kept;
@@ -11,30 +11,30 @@ use crate::store::{PARTS, StoreError};
 /// Columns before the posterior's parameters.
 const FIXED: [&str; 5] = ["replicate", "omega", "status", "sweeps", "bound"];
 
-/// A block of consecutive replicates of one design.
+/// A chunk of consecutive replicates of one design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Block {
+pub(super) struct Chunk {
     pub(super) design: Design,
     pub(super) number: u32,
 }
 
-impl Block {
-    /// All blocks of a table, in order.
-    pub(super) fn all(manifest: &Manifest) -> Vec<Block> {
+impl Chunk {
+    /// All chunks of a table, in order.
+    pub(super) fn all(manifest: &Manifest) -> Vec<Chunk> {
         let of = |design: Design| {
             let (numbers, size) = (manifest.numbers(design), manifest.block);
-            let blocks = match numbers.is_empty() {
+            let chunks = match numbers.is_empty() {
                 true => 0..0,
                 false => numbers.start / size..numbers.end.div_ceil(size),
             };
-            blocks.map(move |number| Block { design, number })
+            chunks.map(move |number| Chunk { design, number })
         };
         [Design::Full, Design::Split, Design::Subset].into_iter().flat_map(of).collect()
     }
 
-    /// The block of a job.
-    pub(super) fn of(manifest: &Manifest, job: Job) -> Block {
-        Block { design: job.design, number: job.replicate / manifest.block }
+    /// The chunk of a job.
+    pub(super) fn of(manifest: &Manifest, job: Job) -> Chunk {
+        Chunk { design: job.design, number: job.replicate / manifest.block }
     }
 
     pub(super) fn jobs(&self, manifest: &Manifest) -> Vec<Job> {
@@ -57,10 +57,10 @@ impl Block {
     }
 }
 
-/// Writes the paths of a block.
+/// Writes the paths of a chunk.
 pub(super) fn write(
     kept: &Kept,
-    block: Block,
+    chunk: Chunk,
     paths: &[(Job, PathFits)],
 ) -> Result<(), StoreError> {
     let manifest = &kept.manifest;
@@ -91,19 +91,19 @@ pub(super) fn write(
     for (name, values) in names.iter().zip(&parameters) {
         columns.push((name, ColumnValues::Doubles(values)));
     }
-    kept.write_part(&block.file(), &block.content(manifest), &columns)
+    kept.write_part(&chunk.file(), &chunk.content(manifest), &columns)
 }
 
-/// Reads the paths of a block and checks that they are the ones it should hold.
-pub(super) fn read(kept: &Kept, block: Block) -> Result<Vec<(Job, PathFits)>, StoreError> {
-    let (manifest, file) = (&kept.manifest, block.file());
+/// Reads the paths of a chunk and checks that they are the ones it should hold.
+pub(super) fn read(kept: &Kept, chunk: Chunk) -> Result<Vec<(Job, PathFits)>, StoreError> {
+    let (manifest, file) = (&kept.manifest, chunk.file());
     let mut names: Vec<String> = FIXED.iter().map(|&s| s.to_owned()).collect();
     names.extend(manifest.layout.parameter_names());
     let damaged = |what: &str| kept.damaged(&file, what);
-    let jobs = block.jobs(manifest);
+    let jobs = chunk.jobs(manifest);
     let n_omegas = manifest.omegas.len();
     let n_rows = jobs.len() * n_omegas;
-    let columns = kept.read_part(&file, &block.content(manifest), &names, n_rows)?;
+    let columns = kept.read_part(&file, &chunk.content(manifest), &names, n_rows)?;
     let mut paths = Vec::with_capacity(jobs.len());
     for (at, job) in jobs.into_iter().enumerate() {
         let rows = at * n_omegas..(at + 1) * n_omegas;

@@ -9,7 +9,7 @@ use crate::fit::{
     FitOptions, Matching, PathOptions, Reference, ReplicateStart, Start, Stopping, match_components,
 };
 use crate::functional::Functional;
-use crate::model::{Degenerate, Model};
+use crate::model::Model;
 use crate::resample::{Design, Resamples};
 use crate::table::{Manifest, OmegaGrid, Replicates, Settings, TvbTable};
 use std::collections::BTreeMap;
@@ -33,6 +33,22 @@ struct Costed {
     seconds: f64,
 }
 
+impl Costed {
+    /// With the seconds that went before.
+    fn after(mut self, seconds: f64) -> Costed {
+        self.seconds += seconds;
+        self
+    }
+}
+
+/// Why a replication has no answers.
+enum Stop {
+    /// It is no longer wanted.
+    Cancelled,
+    /// The data give none.
+    Failed(Outcome),
+}
+
 /// The records of replication `number` (from 1) of a cell, quantity after quantity, method after
 /// method, level after level; `None` when cancelled.
 pub(super) fn replicate(
@@ -42,87 +58,102 @@ pub(super) fn replicate(
     cancel: &AtomicBool,
 ) -> Option<Vec<Record>> {
     let clock = Instant::now();
-    let failed = |outcome: Outcome| {
-        let seconds = clock.elapsed().as_secs_f64();
-        Some(
-            places(study, cell.targets.len(), number)
-                .map(|p| Record::failed(p, outcome, seconds))
-                .collect(),
-        )
-    };
-    let Ok(data) = cell.simulation.draw(cell.seed, u64::from(number)) else {
-        return failed(Outcome::Refused);
-    };
-    let clock = Instant::now();
-    let Ok(model) = cell.spec.build(&data) else { return failed(Outcome::Refused) };
-    drop(data);
-    let seed = calibration_seed(cell.seed, u64::from(number));
-    let shared =
-        Shared { cell, model: Arc::from(model), settings: settings(study, cell, seed), cancel };
-    let Ok(first) = shared.reference(&[1.0]) else { return failed(Outcome::FitFailed) };
-    let order = match study.labels {
-        Labels::Matched => match_components(&cell.truth, &first.posteriors[0]),
-        Labels::Weight => (0..cell.layout.n_components).collect(),
-    };
-    let first = first.permuted(shared.model.as_ref(), &order);
-    let small =
-        Costed { seconds: clock.elapsed().as_secs_f64(), ..shared.table(&first, &[1.0], 0, None)? };
-
-    // Whether a method needs the whole grid with such bootstraps.
-    let needs = |design: Design, fresh: bool| {
-        study.methods.iter().any(|m| {
-            let method = m.method();
-            method.needs_grid() && method.design() == Some(design) && m.has_fresh_splits() == fresh
-        })
-    };
-    let mut grid = None;
-    if study.methods.iter().any(|m| m.method().needs_grid()) {
-        let clock = Instant::now();
-        let omegas = OmegaGrid { points: study.grid, min: study.omega_min }.omegas();
-        let Ok(path) = shared.reference(&omegas) else { return failed(Outcome::FitFailed) };
-        let path = path.permuted(shared.model.as_ref(), &order);
-        grid = Some((omegas, path, clock.elapsed().as_secs_f64()));
-    }
-    // (design, fresh splits) on the whole grid, and bootstraps at ω = 1 only.
-    let on_grid = |design: Design, fresh: bool| -> Option<Option<Costed>> {
-        let Some((omegas, path, seconds)) = grid.as_ref().filter(|_| needs(design, fresh)) else {
-            return Some(None);
-        };
-        let mut made = shared.table(path, omegas, study.bootstraps, Some((design, fresh)))?;
-        made.seconds += seconds + small.seconds;
-        Some(Some(made))
-    };
-    let full = on_grid(Design::Full, false)?;
-    let split = on_grid(Design::Split, false)?;
-    let fresh = on_grid(Design::Split, true)?;
-    let percentiles = match study.methods.iter().any(|m| m.needs_bootstraps_at_one()) {
-        false => None,
-        true => {
-            let mut made =
-                shared.table(&first, &[1.0], study.bootstraps, Some((Design::Full, false)))?;
-            made.seconds += small.seconds;
-            Some(made)
+    let made = Shared::draw(study, cell, number, cancel)
+        .and_then(|(shared, clock)| Ok((Tables::make(study, &shared, clock)?, shared)));
+    match made {
+        Ok((tables, shared)) => records(study, &shared, &tables, number),
+        Err(Stop::Cancelled) => None,
+        Err(Stop::Failed(outcome)) => {
+            let seconds = clock.elapsed().as_secs_f64();
+            let failed = |place| Record::failed(place, outcome, seconds);
+            Some(places(study, cell.targets.len(), number).map(failed).collect())
         }
-    };
+    }
+}
 
+/// The tables that methods read, each made once.
+struct Tables {
+    /// The fit at ω = 1.
+    small: Costed,
+    /// Bootstraps of all units on the whole grid.
+    full: Option<Costed>,
+    /// A split and bootstraps of one half on the whole grid.
+    split: Option<Costed>,
+    /// The same, anew at every ω.
+    fresh: Option<Costed>,
+    /// Bootstraps of all units at ω = 1.
+    at_one: Option<Costed>,
+}
+
+impl Tables {
+    /// Those that the study's methods need; `clock` runs since the data were there.
+    fn make(study: &Study, shared: &Shared<'_>, clock: Instant) -> Result<Tables, Stop> {
+        let first = shared.reference(&[1.0])?;
+        let order = match study.labels {
+            Labels::Matched => match_components(&shared.cell.truth, &first.posteriors[0]),
+            Labels::Weight => (0..shared.cell.layout.n_components).collect(),
+        };
+        let first = first.permuted(shared.model.as_ref(), &order);
+        let small = shared.table(&first, &[1.0], 0, None)?;
+        let small = Costed { seconds: clock.elapsed().as_secs_f64(), ..small };
+        let before = small.seconds;
+        let mut tables = Tables { small, full: None, split: None, fresh: None, at_one: None };
+        if study.methods.iter().any(|m| m.method().needs_grid()) {
+            let clock = Instant::now();
+            let omegas = OmegaGrid { points: study.grid, min: study.omega_min }.omegas();
+            let path = shared.reference(&omegas)?.permuted(shared.model.as_ref(), &order);
+            let before = before + clock.elapsed().as_secs_f64();
+            // Whether a method needs the whole grid with such bootstraps, and if so the table.
+            let on_grid = |design: Design, fresh: bool| -> Result<Option<Costed>, Stop> {
+                let needed = study.methods.iter().any(|m| {
+                    let (method, is_fresh) = (m.method(), m.has_fresh_splits());
+                    method.needs_grid() && method.design() == Some(design) && is_fresh == fresh
+                });
+                let make = || shared.table(&path, &omegas, study.bootstraps, Some((design, fresh)));
+                needed.then(|| make().map(|made| made.after(before))).transpose()
+            };
+            tables.full = on_grid(Design::Full, false)?;
+            tables.split = on_grid(Design::Split, false)?;
+            tables.fresh = on_grid(Design::Split, true)?;
+        }
+        if study.methods.iter().any(|m| m.needs_bootstraps_at_one()) {
+            let bootstraps = Some((Design::Full, false));
+            let made = shared.table(&first, &[1.0], study.bootstraps, bootstraps)?;
+            tables.at_one = Some(made.after(before));
+        }
+        Ok(tables)
+    }
+
+    /// The table that a method reads.
+    fn behind(&self, method: StudyMethod) -> &Costed {
+        let behind = match (method.method().design(), method.method().needs_grid()) {
+            // VB's own coverage is told by bootstraps, where there are some.
+            _ if method == Method::Vb => self.full.as_ref().or(self.at_one.as_ref()),
+            _ if method.has_fresh_splits() => self.fresh.as_ref(),
+            (Some(Design::Split), _) => self.split.as_ref(),
+            (Some(_), true) => self.full.as_ref(),
+            (Some(_), false) => self.at_one.as_ref(),
+            (None, _) => None,
+        };
+        behind.unwrap_or(&self.small)
+    }
+}
+
+/// Asks the tables by every method; `None` when cancelled.
+fn records(
+    study: &Study,
+    shared: &Shared<'_>,
+    tables: &Tables,
+    number: u32,
+) -> Option<Vec<Record>> {
     let mut records = Vec::new();
-    for (quantity, part) in cell.functionals.iter().flat_map(Functional::parts).enumerate() {
+    for (quantity, part) in shared.cell.functionals.iter().flat_map(Functional::parts).enumerate() {
         let mut found: Vec<(StudyMethod, Vec<Answer>, usize, f64)> = Vec::new();
         for &method in &study.methods {
-            if cancel.load(Ordering::Relaxed) {
+            if shared.cancel.load(Ordering::Relaxed) {
                 return None;
             }
-            // VB's own coverage is told by bootstraps, where there are some.
-            let is_vb = method == Method::Vb;
-            let behind = match (method.method().design(), method.method().needs_grid()) {
-                _ if is_vb => full.as_ref().or(percentiles.as_ref()),
-                _ if method.has_fresh_splits() => fresh.as_ref(),
-                (Some(Design::Split), _) => split.as_ref(),
-                (Some(_), true) => full.as_ref(),
-                (Some(_), false) => percentiles.as_ref(),
-                (None, _) => None,
-            };
-            let behind = behind.unwrap_or(&small);
+            let behind = tables.behind(method);
             let clock = Instant::now();
             let mut calibrator =
                 Calibrator::with_model(&behind.table, shared.model.clone(), study.draws);
@@ -131,8 +162,8 @@ pub(super) fn replicate(
             }
             let answers =
                 calibrator.answer(part, &[method.method()], &study.levels).unwrap_or_default();
-            let (fits, seconds) = match is_vb {
-                true => (1, small.seconds),
+            let (fits, seconds) = match method == Method::Vb {
+                true => (1, tables.small.seconds),
                 false => (behind.fits, behind.seconds + clock.elapsed().as_secs_f64()),
             };
             found.push((method, answers, fits, seconds));
@@ -213,19 +244,36 @@ fn settings(study: &Study, cell: &Cell, seed: u64) -> Settings {
     }
 }
 
-impl Shared<'_> {
-    fn reference(&self, omegas: &[f64]) -> Result<Reference, Degenerate> {
-        Reference::new(self.model.as_ref(), omegas, &self.settings.start, &self.settings.path)
+impl<'a> Shared<'a> {
+    /// Draws a data set and binds the model to it; the clock runs since the data are there.
+    fn draw(
+        study: &Study,
+        cell: &'a Cell,
+        number: u32,
+        cancel: &'a AtomicBool,
+    ) -> Result<(Shared<'a>, Instant), Stop> {
+        let refused = |_| Stop::Failed(Outcome::Refused);
+        let data = cell.simulation.draw(cell.seed, u64::from(number)).map_err(refused)?;
+        let clock = Instant::now();
+        let model = cell.spec.build(&data).map_err(|_| Stop::Failed(Outcome::Refused))?;
+        let seed = calibration_seed(cell.seed, u64::from(number));
+        let settings = settings(study, cell, seed);
+        Ok((Shared { cell, model: Arc::from(model), settings, cancel }, clock))
     }
 
-    /// The full-data path with `bootstraps` of a design; `None` when cancelled.
+    fn reference(&self, omegas: &[f64]) -> Result<Reference, Stop> {
+        Reference::new(self.model.as_ref(), omegas, &self.settings.start, &self.settings.path)
+            .map_err(|_| Stop::Failed(Outcome::FitFailed))
+    }
+
+    /// The full-data path with `bootstraps` of a design.
     fn table(
         &self,
         reference: &Reference,
         omegas: &[f64],
         bootstraps: u32,
         design: Option<(Design, bool)>,
-    ) -> Option<Costed> {
+    ) -> Result<Costed, Stop> {
         let clock = Instant::now();
         let mut settings = self.settings.clone();
         settings.omegas = omegas.to_vec();
@@ -257,11 +305,11 @@ impl Shared<'_> {
         });
         let paths = paths.into_inner().unwrap_or_else(PoisonError::into_inner);
         if paths.len() < jobs.len() {
-            return None;
+            return Err(Stop::Cancelled);
         }
         let n_units = self.model.n_units();
         let manifest = Manifest::without_data(settings, &self.cell.layout, n_units);
         let table = TvbTable::new(manifest, paths, None);
-        Some(Costed { table, fits, seconds: clock.elapsed().as_secs_f64() })
+        Ok(Costed { table, fits, seconds: clock.elapsed().as_secs_f64() })
     }
 }

@@ -83,30 +83,35 @@ fn tables(results: &Results, summary: &[Summary]) -> String {
             deserved(most.oracle_length, most.oracle_length),
             deserved(most.oracle_score, most.oracle_length)
         ));
-        for s in group.iter().filter(|s| s.intervals < s.replications) {
-            let [none, failed, refused, crashed] = s.without;
-            let reasons = [
-                (none, "the method gave none"),
-                (failed, "the data could not be fitted"),
-                (refused, "the model refused the data"),
-                (crashed, "the program failed, which is a mistake to report"),
-            ];
-            let reasons: Vec<String> = reasons
-                .iter()
-                .filter(|(n, _)| *n > 0)
-                .map(|(n, why)| format!("{n} because {why}"))
-                .collect();
-            text.push_str(&format!(
-                "{}: no interval in {} of {} data sets ({})\n",
-                s.method.name(),
-                s.replications - s.intervals,
-                s.replications,
-                reasons.join(", ")
-            ));
-        }
+        group.iter().filter(|s| s.intervals < s.replications).for_each(|s| {
+            text.push_str(&without_interval(s));
+        });
     }
     text.push_str(&overall::text(study.baseline.name(), &all_together(summary)));
     text
+}
+
+/// In how many data sets a method has no interval, and why.
+fn without_interval(s: &Summary) -> String {
+    let [none, failed, refused, crashed] = s.without;
+    let reasons = [
+        (none, "the method gave none"),
+        (failed, "the data could not be fitted"),
+        (refused, "the model refused the data"),
+        (crashed, "the program failed, which is a mistake to report"),
+    ];
+    let reasons: Vec<String> = reasons
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, why)| format!("{n} because {why}"))
+        .collect();
+    format!(
+        "{}: no interval in {} of {} data sets ({})\n",
+        s.method.name(),
+        s.replications - s.intervals,
+        s.replications,
+        reasons.join(", ")
+    )
 }
 
 fn row(s: &Summary, is_baseline: bool) -> Vec<String> {

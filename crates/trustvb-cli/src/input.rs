@@ -8,7 +8,8 @@ use std::io::Read;
 use std::path::Path;
 use trustvb::calibrate::Method;
 use trustvb::data::{
-    DataError, Dataset, Frame, Pieces, ReadOptions, read_centres, read_csv, read_path,
+    DataError, Dataset, Frame, Pieces, ReadOptions, Slice, as_written, read_centres, read_csv,
+    read_path,
 };
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
@@ -37,6 +38,35 @@ pub(crate) fn problem(
     published: bool,
     quiet: bool,
 ) -> Result<Given, Failure> {
+    let from = Input { path, quiet };
+    let given = bind(&from, from.name(), args, published)?;
+    if given.dropped > 0 && !quiet {
+        let dropped = given.dropped;
+        say(format_args!("left out {dropped} rows with missing or infinite values"));
+    }
+    Ok(given)
+}
+
+/// The rows of each value of a column, with what the file is called and how many rows have no value there.
+pub(crate) fn slices(
+    path: Option<&Path>,
+    column: &str,
+    quiet: bool,
+) -> Result<(Vec<Slice>, String, usize), Failure> {
+    let from = Input { path, quiet };
+    let frame = from.frame(as_written())?;
+    let (slices, without) = Slice::split(&frame, column)
+        .map_err(|error| Failure::Run(format!("--by {column}: {error}")))?;
+    Ok((slices, from.name(), without))
+}
+
+/// Binds the model to the data of a source.
+pub(crate) fn bind(
+    from: &dyn Source,
+    source: String,
+    args: &ModelArgs,
+    published: bool,
+) -> Result<Given, Failure> {
     let wishes = Wishes {
         columns: args.columns.clone(),
         formula: args.formula.clone(),
@@ -60,9 +90,8 @@ pub(crate) fn problem(
             return Err(Failure::Usage(format!("--model {name}: there is no such model")));
         }
     };
-    let from = Input { path, quiet };
     let Wished { spec, data, dropped } =
-        kind.grant(&wishes, &from).map_err(|error| match error {
+        kind.grant(&wishes, from).map_err(|error| match error {
             WishError::Options(what) => Failure::Usage(what),
             other => Failure::run(other),
         })?;
@@ -72,10 +101,24 @@ pub(crate) fn problem(
         }
         other => other.into(),
     })?;
-    if dropped > 0 && !quiet {
-        say(format_args!("left out {dropped} rows with missing or infinite values"));
+    Ok(Given { problem, source, dropped })
+}
+
+/// The rows of one value of a column are a source of their own.
+pub(crate) struct OfSlice<'a>(pub(crate) &'a Slice);
+
+impl Source for OfSlice<'_> {
+    fn frame(&self, options: ReadOptions<'_>) -> Result<Frame, DataError> {
+        self.0.frame(&options)
     }
-    Ok(Given { problem, source: from.name(), dropped })
+
+    fn pieces(&self, options: ReadOptions<'_>, take: &mut TakePieces<'_>) -> Result<(), DataError> {
+        take(&mut std::iter::once(self.0.frame(&options)))
+    }
+
+    fn path(&self) -> Option<&Path> {
+        None
+    }
 }
 
 /// A file, standard input, or the built-in data.

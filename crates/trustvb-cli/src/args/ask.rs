@@ -11,6 +11,7 @@ pub(super) const CALIBRATE_EXAMPLES: &str = "Examples:
   trustvb calibrate
   trustvb calibrate 'mu[1,waiting] - mu[2,waiting]' --level 0.9 --method recommended,vb -B 100
   trustvb calibrate 'pi[1]' --method analytic --format json
+  trustvb calibrate plants.csv -k 2 --by site --format csv -o sites.csv
   trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' -o groups.csv
   trustvb calibrate groups.csv --formula 'y ~ 0 + x1 + x2 | group' --stream --method analytic";
 
@@ -81,6 +82,10 @@ pub(crate) struct CalibrateArgs {
     pub(crate) grid: GridArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Do this for the rows of each value of a column, on all cores; one table of all of them, in which a group that
+    /// cannot be fitted is a row too; with -o NAME.parquet as Parquet, with a column for each flag
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["save", "plot", "stream", "resamples", "subsets"], help_heading = heading::COMMON)]
+    pub(crate) by: Option<String>,
     /// Keep the table in this folder
     #[arg(long, value_name = "NAME.tvb", help_heading = heading::OUTPUT)]
     pub(crate) save: Option<PathBuf>,

@@ -24,6 +24,10 @@ pub(crate) struct FitArgs {
     /// Write each unit's probability of belonging to each component to a CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) responsibilities: Option<PathBuf>,
+    /// Fit the rows of each value of a column, on all cores; one table of all of them, in which a group that cannot be
+    /// fitted is a row too
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["trace", "responsibilities", "stream"])]
+    pub(crate) by: Option<String>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     #[command(flatten)]

@@ -12,6 +12,9 @@ use trustvb::table::{BuildError, Watch, save};
 pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let (data, functionals) = split_positional(&args.positional);
     let quiet = args.output.quiet;
+    if let Some(column) = &args.by {
+        return super::by::calibrate(args, data, functionals, column);
+    }
     let Given { problem, source, .. } =
         input::problem(data, &args.model, args.grid.published, quiet)?;
     let methods = input::methods(&args.question.ask.method, input::usual_methods(&args.grid))?;

@@ -10,7 +10,7 @@ use crate::output::{
 use crate::progress;
 use serde_json::{Map, Value, json};
 use trustvb::calibrate::Law;
-use trustvb::fit::{Fit, Status, fit};
+use trustvb::fit::{Fit, Progress, Status, fit};
 use trustvb::functional::Functional;
 use trustvb::linalg::unpack;
 use trustvb::posterior::Role;
@@ -27,44 +27,99 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     if let Some(path) = &args.responsibilities {
         check_path("--responsibilities", path)?;
     }
+    if let Some(column) = &args.by {
+        return super::by::fit(args, column);
+    }
     let given = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
+    let bar = progress::spinner("fitting", quiet);
+    let found = one(args, given, &mut |p| {
+        bar.set_message(format!(
+            "start {} of {}, sweep {}, bound {:.6}, change {:.1e}",
+            p.start + 1,
+            p.starts,
+            p.sweeps,
+            p.bound,
+            p.change
+        ));
+    });
+    bar.finish_and_clear();
+    let summary = found?;
+    let text = match args.output.format {
+        Format::Json => json_text(&summary.json(args)),
+        Format::Csv => summary.csv(),
+        Format::Table => summary_table(args, &summary),
+    };
+    write(&args.output, &text)?;
+    if let Some(path) = &args.responsibilities {
+        write_text(path, &responsibilities_csv(&summary.given, &summary.fit)?)?;
+    }
+    match &summary.fit.outcome.status {
+        Status::Converged | Status::Stalled => Ok(()),
+        Status::HitLimit => Err(Failure::Run(format!(
+            "the fit did not converge in {} sweeps (last change {:.1e}); raise --max-sweeps",
+            summary.fit.outcome.sweeps, summary.fit.outcome.change
+        ))),
+        Status::Degenerate(why) => Err(Failure::Run(format!("the fit broke off: {why}"))),
+    }
+}
+
+/// A fit with its data and the lines that sum it up.
+pub(super) struct Summary {
+    given: Given,
+    fit: Fit,
+    rows: Vec<Row>,
+}
+
+/// Fits a problem.
+pub(super) fn one(
+    args: &FitArgs,
+    given: Given,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Summary, Failure> {
     let options = input::fit_options(&args.iteration, 1e-10, args.trace);
     let start = input::start(&args.iteration, &given.problem)?;
-    let bar = progress::spinner("fitting", quiet);
-    let result =
-        fit(given.problem.model().as_ref(), None, args.omega, &start, &options, &mut |p| {
-            bar.set_message(format!(
-                "start {} of {}, sweep {}, bound {:.6}, change {:.1e}",
-                p.start + 1,
-                p.starts,
-                p.sweeps,
-                p.bound,
-                p.change
-            ));
-        });
-    bar.finish_and_clear();
-    let fit = result.map_err(|why| {
+    let model = given.problem.model().as_ref();
+    let fit = fit(model, None, args.omega, &start, &options, progress).map_err(|why| {
         Failure::Run(format!(
             "the fit failed: {why}; try fewer components, another prior or other start values"
         ))
     })?;
     let rows = summary(&given, &fit, args.iteration.seed);
-    let text = match args.output.format {
-        Format::Json => json_text(&fit_json(args, &given, &fit, &rows)),
-        Format::Csv => summary_csv(&rows),
-        Format::Table => summary_table(args, &given, &fit, &rows),
-    };
-    write(&args.output, &text)?;
-    if let Some(path) = &args.responsibilities {
-        write_text(path, &responsibilities_csv(&given, &fit)?)?;
+    Ok(Summary { given, fit, rows })
+}
+
+impl Summary {
+    pub(super) fn json(&self, args: &FitArgs) -> Value {
+        fit_json(args, &self.given, &self.fit, &self.rows)
     }
-    match &fit.outcome.status {
-        Status::Converged | Status::Stalled => Ok(()),
-        Status::HitLimit => Err(Failure::Run(format!(
-            "the fit did not converge in {} sweeps (last change {:.1e}); raise --max-sweeps",
-            fit.outcome.sweeps, fit.outcome.change
-        ))),
-        Status::Degenerate(why) => Err(Failure::Run(format!("the fit broke off: {why}"))),
+
+    pub(super) fn csv(&self) -> String {
+        summary_csv(&self.rows)
+    }
+
+    /// How it ended and its bound.
+    pub(super) fn status_csv(&self) -> String {
+        format!("{},{}", self.fit.outcome.status.name(), csv_number(self.fit.outcome.bound))
+    }
+
+    /// The lines as cells for people.
+    pub(super) fn cells(&self) -> Vec<Vec<String>> {
+        let mut cells = Vec::new();
+        let mut last = usize::MAX;
+        for row in &self.rows {
+            let width = row.upper - row.lower;
+            let first =
+                if row.component == last { String::new() } else { (row.component + 1).to_string() };
+            last = row.component;
+            cells.push(vec![
+                first,
+                row.label.clone(),
+                deserved(row.estimate, width),
+                deserved(row.lower, width),
+                deserved(row.upper, width),
+            ]);
+        }
+        cells
     }
 }
 
@@ -127,7 +182,8 @@ fn status_line(fit: &Fit) -> String {
     }
 }
 
-fn summary_table(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> String {
+fn summary_table(args: &FitArgs, summary: &Summary) -> String {
+    let Summary { given, fit, .. } = summary;
     let model = given.problem.model().as_ref();
     let mut text = format!(
         "{}, {} components, ω = {}\n{}: {} units, {} {}\n{}; bound {}; best of {} starts\n\n",
@@ -142,23 +198,8 @@ fn summary_table(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Stri
         significant(fit.outcome.bound, 9),
         fit.starts,
     );
-    let mut cells = Vec::new();
-    let mut last = usize::MAX;
-    for row in rows {
-        let width = row.upper - row.lower;
-        let first =
-            if row.component == last { String::new() } else { (row.component + 1).to_string() };
-        last = row.component;
-        cells.push(vec![
-            first,
-            row.label.clone(),
-            deserved(row.estimate, width),
-            deserved(row.lower, width),
-            deserved(row.upper, width),
-        ]);
-    }
     let header = ["component", "quantity", "estimate", "2.5%", "97.5%"];
-    text.push_str(&table(&header, cells, 2));
+    text.push_str(&table(&header, summary.cells(), 2));
     for k in &fit.emptied {
         text.push_str(&format!(
             "\nComponent {} holds next to no data: its numbers are the prior's.\n",

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod by;
 pub(crate) mod calibrate;
 pub(crate) mod explore;
 pub(crate) mod fit;

@@ -17,6 +17,7 @@
 //! # Ok::<(), trustvb::data::DataError>(())
 //! ```
 
+mod by;
 mod centres;
 mod collinear;
 mod csv;
@@ -39,6 +40,7 @@ mod replace;
 mod select;
 mod wording;
 
+pub use by::{Slice, as_written};
 pub use centres::read_centres;
 pub(crate) use csv::is_missing;
 pub use csv::{read_csv, write_csv};
@@ -50,9 +52,9 @@ pub use grouped::Grouped;
 pub use missing::{BadCell, MissingCells, RowUnit};
 pub use parquet::write_parquet;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{
-    ColumnValues, dataset_bytes, parquet_bytes, read_columns, read_dataset_in,
-};
+pub use parquet::{ColumnValues, write_columns_parquet};
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::{dataset_bytes, parquet_bytes, read_columns, read_dataset_in};
 pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};
 pub use regressors::GroupNames;

@@ -7,8 +7,8 @@ mod write;
 
 pub(super) use read::{ParquetRows, read_parquet};
 pub(crate) use read::{read_columns, read_dataset_in};
-pub use write::write_parquet;
-pub(crate) use write::{ColumnValues, dataset_bytes, parquet_bytes};
+pub use write::{ColumnValues, write_columns_parquet, write_parquet};
+pub(crate) use write::{dataset_bytes, parquet_bytes};
 
 #[cfg(test)]
 mod tests;

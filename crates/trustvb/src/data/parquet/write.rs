@@ -23,7 +23,7 @@ const ROW_GROUP: usize = 1 << 20;
 
 /// A column to be written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ColumnValues<'a> {
+pub enum ColumnValues<'a> {
     /// Doubles, stored byte-stream split.
     Doubles(&'a [f64]),
     /// 32-bit integers.
@@ -42,15 +42,23 @@ impl ColumnValues<'_> {
     }
 }
 
-/// Writes a data set's columns as doubles; see `write_table`.
+/// Writes a data set's columns as doubles, whole or not at all.
 pub fn write_parquet(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
-    replace_file(path, |file| write_columns(&columns_of(dataset), &[], file).map_err(to_io))
-        .map_err(|source| DataError::Write { file: path.display().to_string(), source })
+    write_columns_parquet(&columns_of(dataset), path)
 }
 
 /// The Parquet file of a data set's columns, in memory.
 pub(crate) fn dataset_bytes(dataset: &Dataset) -> io::Result<Vec<u8>> {
     parquet_bytes(&columns_of(dataset), &[])
+}
+
+/// Writes named columns of equal length as a Parquet file, whole or not at all.
+pub fn write_columns_parquet(
+    columns: &[(&str, ColumnValues<'_>)],
+    path: &Path,
+) -> Result<(), DataError> {
+    replace_file(path, |file| write_columns(columns, &[], file).map_err(to_io))
+        .map_err(|source| DataError::Write { file: path.display().to_string(), source })
 }
 
 fn columns_of(dataset: &Dataset) -> Vec<(&str, ColumnValues<'_>)> {

@@ -158,6 +158,11 @@ impl TvbTable {
         self.paths.iter()
     }
 
+    /// Fits that it has.
+    pub fn n_fits(&self) -> usize {
+        self.paths.values().map(|path| path.status.len()).sum()
+    }
+
     /// The bootstraps of a design that the table has.
     pub fn bootstraps(&self, design: Design) -> impl Iterator<Item = (&Job, &PathFits)> {
         let from = Job { design, replicate: 1 };

@@ -3,7 +3,9 @@
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use trustvb::answers::{Field, Judged, Own, UNCHECKED, fields, merged, percent as in_percent, verdict_on, whole_percent};
+use trustvb::answers::{
+    Field, Judged, Own, UNCHECKED, fields, merged, percent as in_percent, verdict_on, whole_percent,
+};
 use trustvb::calibrate::{Answer, Choice, CurvePoint, Flag, Method};
 
 use crate::errors::in_python;

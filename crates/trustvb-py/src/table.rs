@@ -25,12 +25,15 @@ use crate::work::{Tracker, run};
 /// Fits over a grid of ω and many resamples.
 #[pyclass(frozen, module = "trustvb._native")]
 pub(crate) struct Table {
-    inner: Arc<TvbTable>,
+    pub(crate) inner: Arc<TvbTable>,
+    /// Fits that were made for it; the others were there.
+    #[pyo3(get)]
+    pub(crate) n_made: usize,
 }
 
 impl Table {
     pub(crate) fn new(table: TvbTable) -> Table {
-        Table { inner: Arc::new(table) }
+        Table { n_made: table.n_fits(), inner: Arc::new(table) }
     }
 
     fn at(&self, omega: f64) -> PyResult<InnerPosterior> {

@@ -242,13 +242,13 @@ def test_numbers_are_written_as_their_interval_deserves():
 
 
 def counting(model, monkeypatch) -> list[int]:
-    """The number of fits of each table that the model builds."""
+    """The number of fits that the model makes for each table it builds."""
     built = []
     table = type(model).table
 
     def counted(self, *args, **kwargs):
         made = table(self, *args, **kwargs)
-        built.append(made._native.n_fits)
+        built.append(made._native.n_made)
         return made
 
     monkeypatch.setattr(type(model), "table", counted)
@@ -266,17 +266,19 @@ def test_a_grid_is_built_once_and_only_when_it_is_needed(overlap, monkeypatch):
     assert built == [51], "they need nothing else"
     model.intervals(method="anchored", **options)
     model.intervals(method="gpc", **options)
-    assert built == [51, 6 * 51]
+    assert built == [51, 5 * 51], "those at ω = 1 are not made again"
     pd.testing.assert_frame_equal(model.intervals(**options), first)
-    assert built == [51, 6 * 51] and len(model._tables) == 1, "the first is held no longer"
+    assert built == [51, 5 * 51] and len(model._tables) == 1, "the first is held no longer"
     model.compare(**options)
-    assert len(built) == 3, "tvb needs half samples too"
+    assert built[2:] == [6 * 51], "tvb needs half samples too, and nothing else"
     model.intervals(method="anchored", **options)
     assert len(built) == 3
     model.intervals(bootstraps=50, grid=9)
     assert len(built) == 3, "no grid is looked at"
     model.intervals(bootstraps=60)
     assert built[3:] == [61]
+    model.intervals(bootstraps=80)
+    assert built[4:] == [20], "only those that were not there"
 
 
 @pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
@@ -292,8 +294,9 @@ def test_answers_do_not_depend_on_what_was_asked_before(overlap):
         ["tempered", "jackknife"],
     ]
     model = trustvb.GaussianMixture(2).fit(overlap)
-    model.compare(**options)
+    model.intervals(**options)
     model.intervals(method="anchored", **options)
+    model.compare(**options)
     for method in questions:
         alone = trustvb.GaussianMixture(2).fit(overlap)
         pd.testing.assert_frame_equal(

@@ -119,6 +119,7 @@ fn table(
         resamples: &resamples,
         reference: &reference,
         options: &options,
+        known: None,
     };
     let jobs: Vec<Job> = designs
         .iter()

@@ -73,6 +73,7 @@ class Problem:
         with_data: bool = True,
         n_jobs: int | None = None,
         progress: _Progress = None,
+        held: Sequence[Table] = (),
     ) -> Table: ...
     def build_shard(
         self,
@@ -128,6 +129,8 @@ class Table:
     def data(self) -> tuple[list[str], list[_Vector]] | None: ...
     @property
     def n_fits(self) -> int: ...
+    @property
+    def n_made(self) -> int: ...
     def posterior(self, omega: float) -> Posterior: ...
     def answer(
         self,

@@ -1,7 +1,7 @@
 //! The processor: paths in parallel, each by itself from start to end.
 
 use super::{Backend, Job, Sink, Work};
-use crate::fit::{PathFits, fit_path};
+use crate::fit::{PathFits, Replicate, fit_replicate};
 use crate::resample::Design;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -41,13 +41,11 @@ fn run_job(work: &Work<'_>, job: Job) -> PathFits {
         }
         Design::Subset => (1 << 40) + u64::from(job.replicate),
     };
-    fit_path(
-        work.model,
-        work.omegas,
-        &|i| work.resamples.weights(job.design, job.replicate, i, n),
-        work.resamples.changes_with_omega(job.design),
+    let replicate = Replicate {
+        weights: &|i| work.resamples.weights(job.design, job.replicate, i, n),
+        weights_change: work.resamples.changes_with_omega(job.design),
         number,
-        work.reference,
-        work.options,
-    )
+        first: work.known.and_then(|known| known.get(&job)),
+    };
+    fit_replicate(work.model, work.omegas, &replicate, work.reference, work.options)
 }

@@ -7,6 +7,7 @@ pub use cpu::Cpu;
 use crate::fit::{PathFits, PathOptions, Reference};
 use crate::model::Model;
 use crate::resample::{Design, Resamples};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
@@ -22,6 +23,8 @@ pub struct Work<'a> {
     pub reference: &'a Reference,
     /// How to fit.
     pub options: &'a PathOptions,
+    /// Fits at the first ω that were made before, and need not be made again.
+    pub known: Option<&'a BTreeMap<Job, PathFits>>,
 }
 
 /// One replicate of one design.

@@ -23,7 +23,10 @@ mod track;
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
-pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode, fit_path};
+pub use path::{
+    Matching, PathFits, PathOptions, Reference, Replicate, ReplicateStart, StatusCode, fit_path,
+    fit_replicate,
+};
 pub(crate) use start::{Care, Clusterable, centres_by_k_means};
 
 use crate::model::{Degenerate, Model};

@@ -76,7 +76,9 @@ impl From<&Status> for StatusCode {
 
 /// The fits of one replicate: for each ω of the grid a row of posterior parameters (NaN when the
 /// fit is degenerate), its bound, sweeps and status.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Two are equal if these are: `end` is how to go on, not what was found.
+#[derive(Clone, Debug)]
 pub struct PathFits {
     /// Flat posterior parameters, ω after ω.
     pub parameters: Vec<f64>,
@@ -86,6 +88,15 @@ pub struct PathFits {
     pub sweeps: Vec<u32>,
     /// How each fit ended.
     pub status: Vec<StatusCode>,
+    /// The state at the only ω of a path of one fit, from which longer paths can go on. It is kept in memory alone.
+    pub end: Option<Vec<f64>>,
+}
+
+impl PartialEq for PathFits {
+    fn eq(&self, other: &PathFits) -> bool {
+        (&self.parameters, &self.bound, &self.sweeps, &self.status)
+            == (&other.parameters, &other.bound, &other.sweeps, &other.status)
+    }
 }
 
 impl PathFits {
@@ -95,7 +106,18 @@ impl PathFits {
             bound: Vec::with_capacity(n_omegas),
             sweeps: Vec::with_capacity(n_omegas),
             status: Vec::with_capacity(n_omegas),
+            end: None,
         }
+    }
+
+    /// A path of one fit with the room of a longer one.
+    fn grown(&self, n_omegas: usize, row: usize) -> PathFits {
+        let mut longer = PathFits::with_capacity(n_omegas, row);
+        longer.parameters.extend_from_slice(&self.parameters);
+        longer.bound.extend_from_slice(&self.bound);
+        longer.sweeps.extend_from_slice(&self.sweeps);
+        longer.status.extend_from_slice(&self.status);
+        longer
     }
 
     fn push(&mut self, outcome: &Outcome, parameters: Option<&[f64]>, row: usize) {
@@ -131,12 +153,44 @@ impl Reference {
     ) -> Result<Reference, Degenerate> {
         let first = fit(model, None, omegas[0], start, &options.fit, &mut |_| ())?;
         let row = model.layout().len();
-        let mut reference = Reference {
-            states: vec![first.state],
-            posteriors: vec![first.posterior],
-            fits: PathFits::with_capacity(omegas.len(), row),
+        let mut fits = PathFits::with_capacity(omegas.len(), row);
+        fits.push(&first.outcome, Some(first.posterior.parameters()), row);
+        let begun =
+            Reference { states: vec![first.state], posteriors: vec![first.posterior], fits };
+        begun.followed(model, omegas, start, options)
+    }
+
+    /// The same from its first fit, which was made before; `None` if that says too little to go on from.
+    pub fn extending(
+        first: &PathFits,
+        model: &dyn Model,
+        omegas: &[f64],
+        start: &Start,
+        options: &PathOptions,
+    ) -> Option<Result<Reference, Degenerate>> {
+        let state = first.end.clone().filter(|_| first.status.len() == 1)?;
+        let begun = Reference {
+            states: vec![state],
+            posteriors: vec![Posterior::new(model.layout().clone(), first.parameters.clone())],
+            fits: first.grown(omegas.len(), model.layout().len()),
         };
-        reference.fits.push(&first.outcome, Some(reference.posteriors[0].parameters()), row);
+        Some(begun.followed(model, omegas, start, options))
+    }
+
+    /// Follows the optimum down the grid from the first fit.
+    fn followed(
+        self,
+        model: &dyn Model,
+        omegas: &[f64],
+        start: &Start,
+        options: &PathOptions,
+    ) -> Result<Reference, Degenerate> {
+        let mut reference = self;
+        let row = model.layout().len();
+        if omegas.len() == 1 {
+            reference.fits.end = Some(reference.states[0].clone());
+            return Ok(reference);
+        }
         let mut walker = Walker::new(model);
         walker.sweeper.load(None)?;
         let cold = match (options.start, start) {
@@ -196,6 +250,18 @@ impl Reference {
     }
 }
 
+/// A replicate whose path is wanted.
+pub struct Replicate<'a> {
+    /// Its weights at each grid point; they are asked for once, at 0, unless `weights_change`.
+    pub weights: &'a dyn Fn(usize) -> Vec<f64>,
+    /// Whether weights differ along the grid.
+    pub weights_change: bool,
+    /// The number of its streams of random starts.
+    pub number: u64,
+    /// Its fit at the first ω, if that was made before.
+    pub first: Option<&'a PathFits>,
+}
+
 /// Fits a replicate along the grid. `weights(i)` are its weights at grid point `i`; they are asked
 /// for once, at 0, unless `weights_change`.
 pub fn fit_path(
@@ -207,6 +273,19 @@ pub fn fit_path(
     reference: &Reference,
     options: &PathOptions,
 ) -> PathFits {
+    let replicate = Replicate { weights, weights_change, number, first: None };
+    fit_replicate(model, omegas, &replicate, reference, options)
+}
+
+/// As [`fit_path`]; a first fit that is known is not made again, and the rest is bit for bit the same.
+pub fn fit_replicate(
+    model: &dyn Model,
+    omegas: &[f64],
+    replicate: &Replicate<'_>,
+    reference: &Reference,
+    options: &PathOptions,
+) -> PathFits {
+    let &Replicate { weights, weights_change, number, first } = replicate;
     let row = model.layout().len();
     let mut fits = PathFits::with_capacity(omegas.len(), row);
     let mut walker = Walker::new(model);
@@ -225,6 +304,13 @@ pub fn fit_path(
         }
         if let Err(why) = &loaded {
             fits.push(&failed(why.clone()), None, row);
+            continue;
+        }
+        if let Some(first) = first.filter(|_| i == 0) {
+            fits = first.grown(omegas.len(), row);
+            if let Some(state) = &first.end {
+                walker.remember(state);
+            }
             continue;
         }
         let outcome = match (&cold, options.start) {
@@ -257,6 +343,9 @@ pub fn fit_path(
         }
         fits.push(&outcome, Some(posterior.parameters()), row);
         walker.remember_current();
+        if omegas.len() == 1 {
+            fits.end = Some(walker.state.clone());
+        }
     }
     fits
 }

@@ -247,6 +247,7 @@ impl Shared<'_> {
             resamples: &resamples,
             reference,
             options: &self.settings.path,
+            known: None,
         };
         let paths = Mutex::new(BTreeMap::new());
         let fits = jobs.len() * omegas.len();

@@ -89,8 +89,25 @@ pub(super) fn run<E: From<BuildError> + Send>(
     watch: &Watch<'_>,
     sink: impl Fn(Job, PathFits) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
+    run_from(blueprint, manifest, &BTreeMap::new(), batches, backend, watch, sink)
+}
+
+/// As [`run`], without making those fits at the first ω again that are known.
+pub(super) fn run_from<E: From<BuildError> + Send>(
+    blueprint: &Blueprint,
+    manifest: &Manifest,
+    known: &BTreeMap<Job, PathFits>,
+    batches: &[Vec<Job>],
+    backend: &dyn Backend,
+    watch: &Watch<'_>,
+    sink: impl Fn(Job, PathFits) -> Result<(), E> + Sync,
+) -> Result<(), E> {
     let model = blueprint.problem.model().as_ref();
-    let reference = Reference::new(model, &manifest.omegas, &manifest.start, &manifest.path)
+    let (omegas, start, path) = (&manifest.omegas, &manifest.start, &manifest.path);
+    let reference = known
+        .get(&Job { design: Design::Full, replicate: 0 })
+        .and_then(|first| Reference::extending(first, model, omegas, start, path))
+        .unwrap_or_else(|| Reference::new(model, omegas, start, path))
         .map_err(BuildError::from)?;
     let work = Work {
         model,
@@ -98,6 +115,7 @@ pub(super) fn run<E: From<BuildError> + Send>(
         resamples: &blueprint.resamples,
         reference: &reference,
         options: &manifest.path,
+        known: Some(known),
     };
     for jobs in batches {
         let (done, failed) = (AtomicUsize::new(0), Mutex::new(None));

@@ -12,6 +12,7 @@ mod diff;
 mod disk;
 #[cfg(feature = "parquet")]
 mod estimate;
+mod extend;
 #[cfg(feature = "parquet")]
 mod info;
 mod manifest;

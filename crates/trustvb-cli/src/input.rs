@@ -10,6 +10,7 @@ use trustvb::calibrate::Method;
 use trustvb::data::{
     DataError, Dataset, Frame, Pieces, ReadOptions, read_centres, read_csv, read_path,
 };
+use trustvb::defaults;
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
@@ -19,7 +20,7 @@ use trustvb::model::{
 use trustvb::posterior::Layout;
 use trustvb::problem::Problem;
 use trustvb::resample::{GivenResamples, Subsets};
-use trustvb::table::{Blueprint, Plan, PlanError, TABLE_TOLERANCE, TvbTable};
+use trustvb::table::{Blueprint, Plan, PlanError, TvbTable};
 
 /// A problem with where its data are from.
 pub(crate) struct Given {
@@ -234,7 +235,7 @@ pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>,
 
 /// Levels asked for, 0.95 otherwise.
 pub(crate) fn levels(args: &AskArgs) -> Vec<f64> {
-    if args.level.is_empty() { vec![0.95] } else { args.level.clone() }
+    if args.level.is_empty() { vec![defaults::LEVEL] } else { args.level.clone() }
 }
 
 /// The table that is asked for, checked.
@@ -255,7 +256,11 @@ pub(crate) fn blueprint(
         None => None,
     };
     let plan = Plan {
-        grid: grid.grid.unwrap_or(if grid.published && built_in_data { 500 } else { 100 }),
+        grid: grid.grid.unwrap_or(if grid.published && built_in_data {
+            defaults::PUBLISHED_GRID
+        } else {
+            defaults::GRID
+        }),
         omega_min: grid.omega_min,
         bootstraps: grid.bootstraps,
         fresh_splits: grid.fresh_splits,
@@ -268,7 +273,7 @@ pub(crate) fn blueprint(
         restarts: grid.restarts,
         published: grid.published,
         start: start(iteration, problem)?,
-        fit: fit_options(iteration, TABLE_TOLERANCE, false),
+        fit: fit_options(iteration, defaults::TABLE_TOLERANCE, false),
         ..Plan::for_methods(iteration.seed, methods)
     };
     problem.table().plan(plan).check().map_err(|e| Failure::Usage(e.to_string()))

@@ -51,6 +51,7 @@ pub mod answers;
 pub mod backend;
 pub mod calibrate;
 pub mod data;
+pub mod defaults;
 pub mod fit;
 pub mod functional;
 mod hash;

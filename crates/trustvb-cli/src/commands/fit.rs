@@ -28,7 +28,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
         check_path("--responsibilities", path)?;
     }
     let given = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
-    let options = input::fit_options(&args.iteration, 1e-10, args.trace);
+    let options = input::fit_options(&args.iteration, trustvb::defaults::TOLERANCE, args.trace);
     let start = input::start(&args.iteration, &given.problem)?;
     let bar = progress::spinner("fitting", quiet);
     let result =

@@ -1,6 +1,7 @@
 //! The fixed-point driver: sweeps, with or without acceleration, until the state stands still.
 
 use super::anderson::Anderson;
+use crate::defaults;
 use crate::model::{Degenerate, Model, Sweeper};
 use serde::{Deserialize, Serialize};
 
@@ -31,9 +32,9 @@ pub struct FitOptions {
 impl Default for FitOptions {
     fn default() -> FitOptions {
         FitOptions {
-            stopping: Stopping::Relative(1e-10),
-            max_sweeps: 2000,
-            acceleration: 5,
+            stopping: Stopping::Relative(defaults::TOLERANCE),
+            max_sweeps: defaults::MAX_SWEEPS,
+            acceleration: defaults::ACCELERATION,
             trace: false,
         }
     }

@@ -43,7 +43,7 @@ impl Wishes {
             stream: false,
             drop_missing: false,
             noise: None,
-            min_group_rows: 1,
+            min_group_rows: crate::defaults::MIN_GROUP_ROWS,
             prior: PriorWish::Default,
             update: None,
             types: Vec::new(),

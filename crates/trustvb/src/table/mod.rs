@@ -22,7 +22,9 @@ mod plan;
 mod request;
 #[cfg(feature = "parquet")]
 mod sealed;
+mod words;
 
+pub use crate::defaults::{STARTS, TABLE_TOLERANCE};
 #[cfg(feature = "parquet")]
 pub use crate::store::StoreError;
 pub use build::{BuildError, Watch};
@@ -36,8 +38,9 @@ pub use estimate::Estimate;
 pub use info::{TableCheck, TableInfo, check, info};
 pub(crate) use manifest::hash_data;
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
-pub use plan::{MAX_BOOTSTRAPS, MAX_GRID, Plan, PlanError, STARTS, TABLE_TOLERANCE};
+pub use plan::{MAX_BOOTSTRAPS, MAX_GRID, Plan, PlanError};
 pub use request::{Blueprint, TableRequest};
+pub use words::TableWords;
 
 use crate::backend::Job;
 use crate::calibrate::Ask;

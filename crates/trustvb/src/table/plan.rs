@@ -2,6 +2,7 @@
 
 use super::{OmegaGrid, Replicates, Settings};
 use crate::calibrate::Method;
+use crate::defaults;
 use crate::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
 use crate::model::ModelSpec;
 use crate::resample::{Design, GivenResamples, Resamples, Subsets};
@@ -39,9 +40,6 @@ pub struct Plan {
     pub fit: FitOptions,
 }
 
-/// The relative change at which fits of a table have converged, unless the user says otherwise.
-pub const TABLE_TOLERANCE: f64 = 1e-8;
-
 /// Points that a grid may have: beyond, they are closer than fits can tell.
 pub const MAX_GRID: usize = 100_000;
 
@@ -51,18 +49,15 @@ pub const MAX_BOOTSTRAPS: u32 = 10_000_000;
 /// Units that a subset must have.
 const SMALLEST_SUBSET: u32 = 200;
 
-/// Starts of the full-data fit, unless the user says otherwise.
-pub const STARTS: usize = 10;
-
 impl Plan {
     /// The usual table for these designs.
     pub fn new(seed: u64, designs: Vec<Design>) -> Plan {
         Plan {
             designs,
             needs_grid: true,
-            grid: 100,
-            omega_min: 1e-3,
-            bootstraps: 500,
+            grid: defaults::GRID,
+            omega_min: defaults::OMEGA_MIN,
+            bootstraps: defaults::BOOTSTRAPS,
             fresh_splits: false,
             subsets: None,
             given: None,
@@ -70,9 +65,9 @@ impl Plan {
             restarts: None,
             published: false,
             seed,
-            start: Start::KMeans { restarts: STARTS, seed },
+            start: Start::KMeans { restarts: defaults::STARTS, seed },
             fit: FitOptions {
-                stopping: Stopping::Relative(TABLE_TOLERANCE),
+                stopping: Stopping::Relative(defaults::TABLE_TOLERANCE),
                 ..FitOptions::default()
             },
         }

@@ -65,7 +65,7 @@ pub(crate) fn problem(
     let Wished { spec, data, dropped } =
         kind.grant(&wishes, &from).map_err(|error| match error {
             WishError::Options(what) => Failure::Usage(what),
-            other => Failure::run(other),
+            other => Failure::advised(&other),
         })?;
     let problem = Problem::new(spec, data).map_err(|error| match error {
         ModelError::Prior(what) if args.prior != "default" && args.prior != "paper" => {
@@ -248,7 +248,7 @@ pub(crate) fn blueprint(
 ) -> Result<Blueprint, Failure> {
     // Said before the file is read.
     if grid.fresh_splits && grid.resamples.is_some() {
-        return Err(Failure::Usage(PlanError::FreshAndGiven.to_string()));
+        return Err(Failure::usage(&PlanError::FreshAndGiven));
     }
     let n_units = problem.model().n_units();
     let given = match &grid.resamples {
@@ -276,7 +276,7 @@ pub(crate) fn blueprint(
         fit: fit_options(iteration, defaults::TABLE_TOLERANCE, false),
         ..Plan::for_methods(iteration.seed, methods)
     };
-    problem.table().plan(plan).check().map_err(|e| Failure::Usage(e.to_string()))
+    problem.table().plan(plan).check().map_err(|e| Failure::usage(&e))
 }
 
 /// The functionals asked for, or every weight and mean.

@@ -7,6 +7,7 @@ use trustvb::answers::{
     Field, Judged, Own, UNCHECKED, fields, merged, percent as in_percent, verdict_on, whole_percent,
 };
 use trustvb::calibrate::{Answer, Choice, CurvePoint, Flag, Method};
+use trustvb::remedy::Advise;
 
 use crate::errors::in_python;
 
@@ -14,7 +15,7 @@ use crate::errors::in_python;
 pub(crate) fn flags(flags: &[Flag]) -> (Vec<&'static str>, Vec<String>, Vec<bool>) {
     (
         flags.iter().map(Flag::name).collect(),
-        flags.iter().map(|flag| in_python(&flag.sentence())).collect(),
+        flags.iter().map(|flag| flag.advised(in_python)).collect(),
         flags.iter().map(|flag| !flag.is_remark()).collect(),
     )
 }

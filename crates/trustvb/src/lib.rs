@@ -65,6 +65,7 @@ pub mod predict;
 pub mod prelude;
 pub mod problem;
 pub mod random;
+pub mod remedy;
 pub mod resample;
 #[doc(hidden)]
 pub mod roofline;

@@ -26,6 +26,7 @@ use trustvb::answers::{
 };
 use trustvb::calibrate::{Answer, CalibrateError, Method};
 use trustvb::functional::{Functional, Vocabulary};
+use trustvb::remedy::{Advise, in_command};
 use trustvb::resample::Design;
 
 #[derive(Clone)]
@@ -127,7 +128,7 @@ impl From<Refusal> for Problem {
                     limits::PATIENCE.as_secs()
                 ),
             ),
-            Refusal::Calibrate(why) => Problem::new(unprocessable, why.to_string()),
+            Refusal::Calibrate(why) => Problem::new(unprocessable, why.advised(in_command)),
             Refusal::Functional(why) => {
                 // Positions in characters as JavaScript counts them.
                 let units =

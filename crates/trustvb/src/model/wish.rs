@@ -2,6 +2,7 @@
 
 use super::{KINDS, Kind, ModelData, ModelError, ModelSpec, PriorBase, Update};
 use crate::data::{DataError, Frame, ReadOptions};
+use crate::remedy::{Advise, Remedy};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -192,4 +193,14 @@ pub enum WishError {
     /// Data and model together.
     #[error(transparent)]
     Model(#[from] ModelError),
+}
+
+impl Advise for WishError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            WishError::Data(error) => error.remedies(),
+            WishError::Model(error) => error.remedies(),
+            WishError::Options(_) | WishError::Prior(_) => Vec::new(),
+        }
+    }
 }

@@ -5,6 +5,7 @@ use crate::backend::{Backend, Job, Work};
 use crate::fit::{PathFits, Reference};
 use crate::memory::{self, TooLarge};
 use crate::model::Degenerate;
+use crate::remedy::{Advise, Remedy};
 use crate::resample::Design;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -30,6 +31,16 @@ pub enum BuildError {
     Memory(#[from] TooLarge),
 }
 
+impl Advise for BuildError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            BuildError::Plan(error) => error.remedies(),
+            BuildError::Memory(error) => error.remedies(),
+            BuildError::FullData(_) | BuildError::Cancelled => Vec::new(),
+        }
+    }
+}
+
 /// Bytes of so many paths of a table in memory.
 pub(super) fn bytes(manifest: &Manifest, paths: usize) -> f64 {
     // Parameters, bound, sweeps and status.
@@ -49,7 +60,7 @@ pub(super) fn check_memory(manifest: &Manifest, paths: usize, more: f64) -> Resu
     memory::check(
         &what,
         bytes(manifest, paths) + more,
-        "ask for fewer bootstraps (-B) or points (--grid), or use a machine with more memory",
+        &[Remedy::FewerFits, Remedy::Do("use a machine with more memory")],
     )
 }
 

@@ -127,9 +127,7 @@ def lines_of(text: str) -> list[str]:
 def test_it_prints_within_80_characters(table):
     frame = table.intervals()
     lines = lines_of(repr(frame))
-    assert lines[0].startswith(
-        "VB's 95% intervals are too short for all 6 quantities: they cover"
-    )
+    assert lines[0].startswith("VB's 95% intervals are too short for all 6 quantities: they cover")
     assert lines[2].endswith("  VB covers") and "use this 95% interval" in lines[2]
     assert len(lines) == 9 and lines[3].startswith("pi[1] ") and "too short" in lines[3]
     assert "0.666" in lines[3] and str(frame) == repr(frame)

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::io;
+use trustvb::remedy::{Advise, in_command};
 
 /// A failed command.
 #[derive(Debug)]
@@ -20,6 +21,16 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn run(error: impl fmt::Display) -> Failure {
         Failure::Run(error.to_string())
+    }
+
+    /// An error of the library that means the run failed, with what to do in the words of the command line.
+    pub(crate) fn advised(error: &impl Advise) -> Failure {
+        Failure::Run(error.advised(in_command))
+    }
+
+    /// One that means that the command line is wrong.
+    pub(crate) fn usage(error: &impl Advise) -> Failure {
+        Failure::Usage(error.advised(in_command))
     }
 
     pub(crate) fn exit_code(&self) -> u8 {
@@ -57,7 +68,7 @@ macro_rules! run_failures {
     ($($error:ty),+) => {
         $(impl From<$error> for Failure {
             fn from(error: $error) -> Failure {
-                Failure::run(error)
+                Failure::advised(&error)
             }
         })+
     };
@@ -67,7 +78,7 @@ impl From<trustvb::table::BuildError> for Failure {
     fn from(error: trustvb::table::BuildError) -> Failure {
         match error {
             trustvb::table::BuildError::Cancelled => Failure::Interrupted,
-            other => Failure::run(other),
+            other => Failure::advised(&other),
         }
     }
 }
@@ -76,7 +87,7 @@ impl From<trustvb::calibrate::CalibrateError> for Failure {
     fn from(error: trustvb::calibrate::CalibrateError) -> Failure {
         match error {
             trustvb::calibrate::CalibrateError::Cancelled => Failure::Interrupted,
-            other => Failure::run(other),
+            other => Failure::advised(&other),
         }
     }
 }
@@ -85,6 +96,11 @@ run_failures!(
     trustvb::data::DataError,
     trustvb::model::ModelError,
     trustvb::table::TableError,
-    trustvb::resample::ResampleError,
     trustvb::study::StudyError
 );
+
+impl From<trustvb::resample::ResampleError> for Failure {
+    fn from(error: trustvb::resample::ResampleError) -> Failure {
+        Failure::run(error)
+    }
+}

@@ -11,6 +11,7 @@ use trustvb::data::{
     DataError, Dataset, Frame, Pieces, ReadOptions, Slice, as_written, read_centres, read_csv,
     read_path,
 };
+use trustvb::defaults;
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
@@ -20,7 +21,7 @@ use trustvb::model::{
 use trustvb::posterior::Layout;
 use trustvb::problem::Problem;
 use trustvb::resample::{GivenResamples, Subsets};
-use trustvb::table::{Blueprint, Plan, PlanError, TABLE_TOLERANCE, TvbTable};
+use trustvb::table::{Blueprint, Plan, PlanError, TvbTable};
 
 /// A problem with where its data are from.
 pub(crate) struct Given {
@@ -93,7 +94,7 @@ pub(crate) fn bind(
     let Wished { spec, data, dropped } =
         kind.grant(&wishes, from).map_err(|error| match error {
             WishError::Options(what) => Failure::Usage(what),
-            other => Failure::run(other),
+            other => Failure::advised(&other),
         })?;
     let problem = Problem::new(spec, data).map_err(|error| match error {
         ModelError::Prior(what) if args.prior != "default" && args.prior != "paper" => {
@@ -277,7 +278,7 @@ pub(crate) fn methods(names: &[String], usual: &[Method]) -> Result<Vec<Method>,
 
 /// Levels asked for, 0.95 otherwise.
 pub(crate) fn levels(args: &AskArgs) -> Vec<f64> {
-    if args.level.is_empty() { vec![0.95] } else { args.level.clone() }
+    if args.level.is_empty() { vec![defaults::LEVEL] } else { args.level.clone() }
 }
 
 /// The table that is asked for, checked.
@@ -290,7 +291,7 @@ pub(crate) fn blueprint(
 ) -> Result<Blueprint, Failure> {
     // Said before the file is read.
     if grid.fresh_splits && grid.resamples.is_some() {
-        return Err(Failure::Usage(PlanError::FreshAndGiven.to_string()));
+        return Err(Failure::usage(&PlanError::FreshAndGiven));
     }
     let n_units = problem.model().n_units();
     let given = match &grid.resamples {
@@ -298,7 +299,11 @@ pub(crate) fn blueprint(
         None => None,
     };
     let plan = Plan {
-        grid: grid.grid.unwrap_or(if grid.published && built_in_data { 500 } else { 100 }),
+        grid: grid.grid.unwrap_or(if grid.published && built_in_data {
+            defaults::PUBLISHED_GRID
+        } else {
+            defaults::GRID
+        }),
         omega_min: grid.omega_min,
         bootstraps: grid.bootstraps,
         fresh_splits: grid.fresh_splits,
@@ -311,10 +316,10 @@ pub(crate) fn blueprint(
         restarts: grid.restarts,
         published: grid.published,
         start: start(iteration, problem)?,
-        fit: fit_options(iteration, TABLE_TOLERANCE, false),
+        fit: fit_options(iteration, defaults::TABLE_TOLERANCE, false),
         ..Plan::for_methods(iteration.seed, methods)
     };
-    problem.table().plan(plan).check().map_err(|e| Failure::Usage(e.to_string()))
+    problem.table().plan(plan).check().map_err(|e| Failure::usage(&e))
 }
 
 /// The functionals asked for, or every weight and mean.

@@ -3,8 +3,8 @@
 use crate::output::significant;
 use crate::say::on_one_line;
 use crate::terminal::{columns, wrap};
+use trustvb::answers::{Warning, percent, runs, sentence, verdict, warnings, whole_percent};
 use trustvb::calibrate::{Answer, Method};
-use trustvb_report::answers::{Warning, percent, runs, sentence, verdict, warnings, whole_percent};
 
 /// What is shown of a question: answers quantity by quantity, and on how many bootstraps of all units they rest.
 pub(crate) struct Shown<'a> {

@@ -10,12 +10,12 @@ use serde_json::Value;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use trustvb::answers::{answers_csv, answers_json, in_words, warnings};
+pub(crate) use trustvb::answers::{csv_cell, csv_number, deserved, number, significant};
 use trustvb::calibrate::{Answer, Method};
 use trustvb::data::replace_file;
 use trustvb::resample::Design;
 use trustvb::table::TvbTable;
-use trustvb_report::answers::{answers_csv, answers_json, in_words, warnings};
-pub(crate) use trustvb_report::answers::{csv_cell, csv_number, deserved, number, significant};
 use trustvb_report::picture::Quantity;
 
 /// Writes to the file of `-o`, whole or not at all, or to standard output.
@@ -111,15 +111,18 @@ pub(crate) fn answers(
 ) -> String {
     let lists: Vec<&[Answer]> = quantities.iter().map(|q| q.answers.as_slice()).collect();
     let all = || lists.iter().flat_map(|answers| answers.iter());
+    let bootstraps = table.bootstraps(Design::Full).count();
     let recommended = all().any(|a| a.method == Method::RECOMMENDED);
     match output.format {
         Format::Table if recommended && !every_method => printable(&render(&Shown {
             heading: &heading.short,
             quantities: lists,
-            bootstraps: table.bootstraps(Design::Full).count(),
+            bootstraps,
             width: width(output),
         })),
-        Format::Table => printable(&answers_table(&lists, &heading.long, width(output))),
+        Format::Table => {
+            printable(&answers_table(&lists, &heading.long, bootstraps, width(output)))
+        }
         Format::Json => json_text(&answers_json(table, all())),
         Format::Csv => answers_csv(all()),
     }
@@ -132,8 +135,12 @@ pub(crate) struct Heading {
 }
 
 /// A row per method, with ω, estimated coverage and flags.
-fn answers_table(quantities: &[&[Answer]], heading: &str, width: usize) -> String {
-    let answers: Vec<&Answer> = quantities.iter().flat_map(|answers| answers.iter()).collect();
+fn answers_table(
+    quantities: &[&[Answer]],
+    heading: &str,
+    bootstraps: usize,
+    width: usize,
+) -> String {
     let levels = levels(quantities);
     let mut rows = Vec::new();
     for list in quantities {
@@ -173,7 +180,7 @@ fn answers_table(quantities: &[&[Answer]], heading: &str, width: usize) -> Strin
     }
     text.push_str(&said);
     text.push('\n');
-    for sentence in in_words(answers) {
+    for sentence in in_words(quantities, bootstraps) {
         text.push_str(&(wrap(&sentence, width, "  ") + "\n"));
     }
     text

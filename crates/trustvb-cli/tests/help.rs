@@ -184,3 +184,18 @@ fn completions_know_the_commands() {
 fn words_are_split_as_a_shell_does() {
     assert_eq!(words("a 'b c'  d'e'"), ["a", "b c", "de"]);
 }
+
+/// Most defaults in the help are the library's by construction; these stand in prose.
+#[test]
+fn defaults_in_prose_are_those_of_the_library() {
+    use trustvb::defaults::{GRID, LEVEL, PUBLISHED_GRID, TABLE_TOLERANCE, TOLERANCE};
+    let help = Scratch::new().ok(&["calibrate", "--help"]).stdout;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [
+        format!("[default: {LEVEL}]"),
+        format!("[default: {TOLERANCE:e}; tables {TABLE_TOLERANCE:e}]"),
+        format!("[default: {GRID}; {PUBLISHED_GRID} for Old Faithful with --published]"),
+    ] {
+        assert!(help.contains(&text), "{text}");
+    }
+}

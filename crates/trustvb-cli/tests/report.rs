@@ -110,7 +110,7 @@ fn the_answer_is_said_first_and_each_thing_once() {
     let verdict = element(&html, "answer-title");
     assert_eq!(
         verdict,
-        format!("VB's 95% intervals cover only about {low}–{high}% here. Use the calibrated ones.")
+        format!("VB's 95% intervals are too short for all 6 quantities: they cover {low}–{high}%.")
     );
     for share in covers {
         assert!(html.contains(&format!("VB claims 95%, covers {share}%")), "{share}");

@@ -1,9 +1,12 @@
 //! Every output format of every command, numbers to the digits that no instruction set changes.
 
 mod common;
+#[path = "common/server.rs"]
+mod server;
 
 use common::Scratch;
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json as value};
+use server::Server;
 
 /// Tight enough that the last digits shown do not depend on where a fit stops.
 const SMALL: [&str; 6] = ["--grid", "25", "-B", "60", "--tolerance", "1e-12"];
@@ -171,6 +174,75 @@ fn interval_and_table_info() {
     filters().bind(|| {
         let info = in_format(&scratch, &["table", "info", "shard.tvb"], "table");
         insta::assert_snapshot!("table_info_incomplete", info);
+    });
+}
+
+/// A page as lines of text and tags: drawings by their titles, without styles, scripts and what is volatile.
+fn outline(html: &str) -> String {
+    let mut text = html.to_owned();
+    for (open, close) in [("<style", "</style>"), ("<script", "</script>")] {
+        text = without(&text, open, close, |_| String::new());
+    }
+    text = without(&text, "<svg", "</svg>", |svg| format!("[drawing: {}]", drawing(svg)));
+    text = without(&text, "href=\"data:", "\"", |_| "href=\"[data]\"".to_owned());
+    text = without(&text, "<meta http-equiv", ">", |_| "<meta [policy]>".to_owned());
+    let mut lines = String::new();
+    for tag in ["<p", "<h", "<t", "<li", "<d", "<s", "<m", "<a", "<f", "<b", "</t", "</d", "</s"] {
+        text = text.replace(tag, &format!("\n{tag}"));
+    }
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        lines.push_str(line);
+        lines.push('\n');
+    }
+    lines
+}
+
+/// What a drawing says of itself.
+fn drawing(svg: &str) -> &str {
+    let title = svg.split_once("<title>").map_or("", |(_, rest)| rest);
+    title.split("</title>").next().unwrap_or_default()
+}
+
+/// The text with every stretch between two marks replaced.
+fn without(text: &str, open: &str, close: &str, by: impl Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(begin) = rest.find(open) {
+        let inside = begin + open.len();
+        let end = rest[inside..].find(close).map_or(rest.len(), |end| inside + end + close.len());
+        out.push_str(&rest[..begin]);
+        out.push_str(&by(&rest[begin..end]));
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+#[test]
+fn report_and_explorer() {
+    let scratch = Scratch::new();
+    let mut build = vec!["table", "build", "-o", "faithful.tvb", "-q"];
+    build.extend(SMALL);
+    scratch.ok(&build);
+    scratch.ok(&["report", "faithful.tvb", "pi[1]", "mu[1,]", "-o", "report.html", "-q"]);
+    let mut settings = filters();
+    settings.add_filter(r"\b[0-9a-f]{64}\b", "[hash]");
+    settings.add_filter(r"[0-9.]+ sweeps", "[n] sweeps");
+    settings.bind(|| {
+        insta::assert_snapshot!("report_page", outline(&scratch.read("report.html")));
+        let server = Server::start(&scratch, &["faithful.tvb"]);
+        let list = ["pi[1]", "pi[2]", "mu[1,]", "mu[2,]", "nonsense["];
+        let question =
+            value!({ "table": 0, "functionals": list, "level": 0.95, "methods": ["vb", "balanced"] });
+        let (status, body) = server.ask("/api/overview", &question);
+        assert_eq!(status, 200, "{body}");
+        let mut overview: Value = serde_json::from_str(&body).expect("JSON");
+        for row in overview["rows"].as_array_mut().expect("rows") {
+            for name in ["pair", "bar"] {
+                let title = drawing(row[name].as_str().expect("a drawing")).to_owned();
+                row[name] = Value::from(format!("[drawing: {title}]"));
+            }
+        }
+        insta::assert_snapshot!("explorer_overview", json(&overview.to_string()));
     });
 }
 

@@ -74,8 +74,13 @@ fn the_same_seed_gives_the_same_file() {
     fs::remove_file(scratch.path("two.study/replications.parquet")).expect("a file can go");
     study(&scratch, "two.study", &[]);
     assert!(one == replications(&scratch, "two.study"), "a part made anew differs");
-    for figure in ["coverage", "length", "omega"] {
+    for (figure, title) in [
+        ("coverage", "How often 95% intervals hold the truth: tiny"),
+        ("length", "How long 95% intervals are: tiny"),
+        ("omega", "The ω chosen for 95% intervals: tiny"),
+    ] {
         let svg = scratch.read(&format!("one.study/{figure}.svg"));
+        assert!(svg.contains(title), "{figure}");
         assert!(svg.contains("far apart: pi[1]") && svg.contains("lines: pi[1]"), "{figure}");
         assert!(scratch.path(&format!("one.study/{figure}.png")).exists());
     }

@@ -3,7 +3,11 @@
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use trustvb::answers::{
+    Field, Judged, Own, UNCHECKED, fields, merged, percent as in_percent, verdict_on, whole_percent,
+};
 use trustvb::calibrate::{Answer, Choice, CurvePoint, Flag, Method};
+use trustvb::remedy::Advise;
 
 use crate::errors::in_python;
 
@@ -11,33 +15,36 @@ use crate::errors::in_python;
 pub(crate) fn flags(flags: &[Flag]) -> (Vec<&'static str>, Vec<String>, Vec<bool>) {
     (
         flags.iter().map(Flag::name).collect(),
-        flags.iter().map(|flag| in_python(&flag.sentence())).collect(),
+        flags.iter().map(|flag| flag.advised(in_python)).collect(),
         flags.iter().map(|flag| !flag.is_remark()).collect(),
     )
 }
 
+/// An answer with the fields of the command's JSON. Limits' errors have a field each, and flags are told as
+/// [`flags`] has them.
 pub(crate) fn answer<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("functional", &answer.functional)?;
-    dict.set_item("label", &answer.label)?;
-    dict.set_item("method", answer.method.name())?;
-    dict.set_item("level", answer.level)?;
-    dict.set_item("recommended", answer.method == Method::RECOMMENDED)?;
-    dict.set_item("omega", answer.shown_omega().unwrap_or(f64::NAN))?;
-    dict.set_item("estimate", answer.estimate)?;
-    dict.set_item("lower", answer.lower)?;
-    dict.set_item("upper", answer.upper)?;
-    dict.set_item("coverage", answer.coverage.unwrap_or(f64::NAN))?;
+    for (name, field) in fields(answer) {
+        match field {
+            Field::Text(text) => dict.set_item(name, text)?,
+            Field::Number(x) => dict.set_item(name, x.unwrap_or(f64::NAN))?,
+            Field::Pair(pair) => {
+                let (lower, upper) = pair.unwrap_or((f64::NAN, f64::NAN));
+                dict.set_item("lower_se", lower)?;
+                dict.set_item("upper_se", upper)?;
+            }
+            Field::Count(n) => dict.set_item(name, n)?,
+            Field::Truth(yes) => dict.set_item(name, yes)?,
+            Field::Names(_) => dict.set_item(name, flags(&answer.flags))?,
+            // They are among the flags.
+            Field::Sentences(_) => {}
+            Field::Curve(points) => dict.set_item(name, curve(py, points)?)?,
+        }
+    }
     // `analytic` resamples nothing: it has no Monte-Carlo error, which is not an error of 0.
-    let se = answer.coverage_se.filter(|_| answer.method != Method::Analytic);
-    dict.set_item("coverage_se", se.unwrap_or(f64::NAN))?;
-    let (lower_se, upper_se) = answer.limits_se.unwrap_or((f64::NAN, f64::NAN));
-    dict.set_item("lower_se", lower_se)?;
-    dict.set_item("upper_se", upper_se)?;
-    dict.set_item("law", &answer.law)?;
-    dict.set_item("extra_fits", answer.extra_fits)?;
-    dict.set_item("flags", flags(&answer.flags))?;
-    dict.set_item("curve", curve(py, &answer.curve)?)?;
+    if answer.method == Method::Analytic {
+        dict.set_item("coverage_se", f64::NAN)?;
+    }
     Ok(dict)
 }
 
@@ -59,4 +66,45 @@ pub(crate) fn curve<'py>(py: Python<'py>, points: &[CurvePoint]) -> PyResult<Bou
     dict.set_item("coverage", column(|p| p.coverage).into_pyarray(py))?;
     dict.set_item("se", column(|p| p.se).into_pyarray(py))?;
     Ok(dict)
+}
+
+/// What a coverage says of VB's own interval, in a few words.
+#[pyfunction]
+pub(crate) fn verdict(coverage: f64, se: f64, level: f64, bootstraps: usize) -> &'static str {
+    Own::judge(coverage, se, level, bootstraps).map_or(UNCHECKED, Own::words)
+}
+
+/// One sentence on VB's own intervals at one level, from the name, the verdict and the coverage of each quantity.
+#[pyfunction]
+pub(crate) fn verdict_on_all(
+    quantities: Vec<(String, String, f64)>,
+    level: f64,
+    bootstraps: usize,
+) -> String {
+    let known: Vec<(&str, Option<Judged>)> = quantities
+        .iter()
+        .map(|(name, words, coverage)| {
+            let own = Own::from_words(words);
+            (name.as_str(), own.map(|own| Judged { own, coverage: *coverage }))
+        })
+        .collect();
+    verdict_on(&known, level, bootstraps)
+}
+
+/// Sentences that differ in numbers only as one, each with the places of those that it stands for.
+#[pyfunction]
+pub(crate) fn merged_sentences(sentences: Vec<String>) -> Vec<(String, Vec<usize>)> {
+    merged(&sentences)
+}
+
+/// A level as a percentage, without decimals that say nothing.
+#[pyfunction]
+pub(crate) fn percent(level: f64) -> String {
+    in_percent(level)
+}
+
+/// A coverage as a percentage without decimals, never rounded to certainty.
+#[pyfunction]
+pub(crate) fn covered(coverage: f64) -> String {
+    whole_percent(coverage)
 }

@@ -6,6 +6,7 @@ use trustvb::calibrate::CalibrateError;
 use trustvb::data::DataError;
 use trustvb::functional::FunctionalError;
 use trustvb::model::{Degenerate, ModelError};
+use trustvb::remedy::{Advise, Remedy, Setting, in_command};
 use trustvb::resample::ResampleError;
 use trustvb::study::StudyError;
 use trustvb::table::{BuildError, PlanError, TableError};
@@ -17,49 +18,51 @@ create_exception!(
     "What went wrong when the input was right: a fit that failed, a table that is damaged."
 );
 
-/// The library advises in the words of the command line; these are Python's for the same.
-const WORDS: [(&str, &str); 22] = [
-    (" (with --columns, or in the formula)", ""),
-    (", or choose others with --columns", ""),
-    (" with --columns", ""),
-    (" with --components", " as n_components"),
-    (
-        "; fill in the values, or leave those rows out with --drop-missing",
-        "; fill in the values, or leave those rows out",
-    ),
-    ("--drop-missing", "dropping them"),
-    ("--omega-min 1", "omega_min=1"),
-    ("--omega-min", "omega_min"),
-    ("--fresh-splits", "fresh_splits"),
-    ("--resamples", "resamples"),
-    ("--method vb,anchored,analytic", "method=(\"vb\", \"anchored\", \"analytic\")"),
-    ("--subsets", "subsets"),
-    ("--grid", "grid"),
-    ("(-B)", "(bootstraps)"),
-    ("use -B 500 or more", "use bootstraps=500 or more"),
-    ("build the table without --without-data", "build the table with its data"),
-    ("with this method in --method", "with this method among `method`"),
-    ("run `trustvb table build` again to complete it", "call table(path=…) again to complete it"),
-    ("run `trustvb table build` again to make it anew", "call table(path=…) again to make it anew"),
-    (
-        "(`trustvb table info` tells which)",
-        "(`trustvb table info` on the command line tells which)",
-    ),
-    ("make one with `trustvb table build`", "make one with table(path=…)"),
-    ("make one with `trustvb study NAME -o FOLDER`", "make one with run_study(NAME, path=FOLDER)"),
-];
-
-/// A sentence of the library for somebody in Python.
-pub(crate) fn in_python(text: &str) -> String {
-    WORDS.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+/// What to do, for somebody in Python.
+pub(crate) fn in_python(remedy: &Remedy) -> String {
+    let name = |setting: &Setting| match setting {
+        Setting::Grid => "grid",
+        Setting::Bootstraps => "bootstraps",
+        Setting::Subsets => "subsets",
+        Setting::Resamples => "resamples",
+        Setting::FreshSplits => "fresh_splits",
+        _ => "it",
+    };
+    match remedy {
+        Remedy::Do(what) | Remedy::Columns(what) | Remedy::ColumnsOrFormula(what) => {
+            (*what).to_owned()
+        }
+        Remedy::DropMissing => "leave those rows out".to_owned(),
+        Remedy::Components(n) => format!("ask for at most {n} as n_components"),
+        Remedy::MixedModel(takes) => format!("use LatentClass, which takes {takes}"),
+        Remedy::FewerFits => "ask for fewer bootstraps or points of the grid".to_owned(),
+        Remedy::Bootstraps(n) => format!("use bootstraps={n} or more"),
+        Remedy::SmallerOmegaMin => "a smaller omega_min may be needed".to_owned(),
+        Remedy::RoomForGrid => "give a smaller omega_min, such as 0.001".to_owned(),
+        Remedy::Fewer(setting) => format!("give fewer as {}", name(setting)),
+        Remedy::LeaveOut(settings) => {
+            let names: Vec<&str> = settings.iter().map(name).collect();
+            format!("leave out {}", names.join(" or "))
+        }
+        Remedy::Methods(names) => format!("choose other methods, such as method={names:?}"),
+        Remedy::ServeMethod => {
+            "build the table with this method among `method`, or leave the method out".to_owned()
+        }
+        Remedy::KeepData => "build the table with its data".to_owned(),
+        Remedy::MakeTable => "make one with table(path=…)".to_owned(),
+        Remedy::CompleteTable => "call table(path=…) again to complete it".to_owned(),
+        Remedy::RemakeTable => "remove it and call table(path=…) again to make it anew".to_owned(),
+        Remedy::MakeStudy => "make one with run_study(NAME, path=FOLDER)".to_owned(),
+        other => format!("{} (on the command line)", in_command(other)),
+    }
 }
 
 pub(crate) fn value_error(text: impl ToString) -> PyErr {
-    PyValueError::new_err(in_python(&text.to_string()))
+    PyValueError::new_err(text.to_string())
 }
 
 pub(crate) fn run_error(text: impl ToString) -> PyErr {
-    TrustvbError::new_err(in_python(&text.to_string()))
+    TrustvbError::new_err(text.to_string())
 }
 
 /// An error of the library as an exception: `ValueError` when the input is wrong.
@@ -77,7 +80,19 @@ macro_rules! value_errors {
     };
 }
 
-value_errors!(DataError, ModelError, FunctionalError, ResampleError, PlanError, serde_json::Error);
+value_errors!(FunctionalError, ResampleError, serde_json::Error);
+
+macro_rules! advised_value_errors {
+    ($($error:ty),+) => {
+        $(impl IntoException for $error {
+            fn into_exception(self) -> PyErr {
+                value_error(self.advised(in_python))
+            }
+        })+
+    };
+}
+
+advised_value_errors!(DataError, ModelError, PlanError);
 
 impl IntoException for Degenerate {
     fn into_exception(self) -> PyErr {
@@ -90,15 +105,15 @@ impl IntoException for Degenerate {
 impl IntoException for CalibrateError {
     fn into_exception(self) -> PyErr {
         match self {
-            CalibrateError::NoFullFit => run_error(self),
-            other => value_error(other),
+            CalibrateError::NoFullFit => run_error(self.advised(in_python)),
+            other => value_error(other.advised(in_python)),
         }
     }
 }
 
 impl IntoException for BuildError {
     fn into_exception(self) -> PyErr {
-        run_error(self)
+        run_error(self.advised(in_python))
     }
 }
 
@@ -106,7 +121,7 @@ impl IntoException for TableError {
     fn into_exception(self) -> PyErr {
         match self {
             TableError::Model(error) => error.into_exception(),
-            other => run_error(other),
+            other => run_error(other.advised(in_python)),
         }
     }
 }
@@ -114,8 +129,10 @@ impl IntoException for TableError {
 impl IntoException for StudyError {
     fn into_exception(self) -> PyErr {
         match self {
-            StudyError::Store(_) | StudyError::Limit(_) | StudyError::Io { .. } => run_error(self),
-            _ => value_error(self),
+            StudyError::Store(_) | StudyError::Limit(_) | StudyError::Io { .. } => {
+                run_error(self.advised(in_python))
+            }
+            _ => value_error(self.advised(in_python)),
         }
     }
 }

@@ -40,6 +40,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(outside::tempered_draws, module)?)?;
     module.add_function(wrap_pyfunction!(outside::check_scale, module)?)?;
     module.add_function(wrap_pyfunction!(outside::flag, module)?)?;
+    module.add_function(wrap_pyfunction!(answers::verdict, module)?)?;
+    module.add_function(wrap_pyfunction!(answers::verdict_on_all, module)?)?;
+    module.add_function(wrap_pyfunction!(answers::merged_sentences, module)?)?;
+    module.add_function(wrap_pyfunction!(answers::percent, module)?)?;
+    module.add_function(wrap_pyfunction!(answers::covered, module)?)?;
+    module.add_function(wrap_pyfunction!(options::defaults, module)?)?;
     module.add_function(wrap_pyfunction!(options::method_name, module)?)?;
     module.add_function(wrap_pyfunction!(options::method_needs, module)?)?;
     module.add_function(wrap_pyfunction!(options::usual_methods, module)?)?;

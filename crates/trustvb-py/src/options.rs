@@ -1,12 +1,14 @@
 //! What Python says about fits and tables, as JSON, checked and given the library's types.
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::Deserialize;
 use std::path::PathBuf;
 use trustvb::calibrate::Method;
+use trustvb::defaults as usual;
 use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::resample::{Design, GivenResamples, Subsets};
-use trustvb::table::{Plan, STARTS, TABLE_TOLERANCE};
+use trustvb::table::Plan;
 
 use crate::errors::{IntoException, value_error};
 
@@ -31,7 +33,10 @@ impl Iteration {
     /// Where the full-data fit begins.
     pub(crate) fn start(&self, n_components: usize, centre_len: usize) -> PyResult<Start> {
         let Some(centres) = &self.centres else {
-            return Ok(Start::KMeans { restarts: self.starts.unwrap_or(STARTS), seed: self.seed });
+            return Ok(Start::KMeans {
+                restarts: self.starts.unwrap_or(usual::STARTS),
+                seed: self.seed,
+            });
         };
         if centres.len() != n_components * centre_len || centres.iter().any(|x| !x.is_finite()) {
             return Err(value_error(format!(
@@ -99,7 +104,7 @@ impl TableOptions {
             restarts: self.restarts,
             published: self.published,
             start,
-            fit: iteration.fit(TABLE_TOLERANCE, false),
+            fit: iteration.fit(usual::TABLE_TOLERANCE, false),
             ..Plan::for_methods(iteration.seed, &methods)
         })
     }
@@ -144,4 +149,23 @@ pub(crate) fn method_needs(name: &str) -> PyResult<(Option<&'static str>, bool)>
 #[pyfunction]
 pub(crate) fn usual_methods(published: bool) -> Vec<&'static str> {
     Method::usual(published).iter().map(|method| method.name()).collect()
+}
+
+/// What is meant where nothing is said, by the names of Python's parameters.
+#[pyfunction]
+pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("n_components", usual::COMPONENTS)?;
+    dict.set_item("level", usual::LEVEL)?;
+    dict.set_item("bootstraps", usual::BOOTSTRAPS)?;
+    dict.set_item("grid", usual::GRID)?;
+    dict.set_item("omega_min", usual::OMEGA_MIN)?;
+    dict.set_item("n_init", usual::STARTS)?;
+    dict.set_item("max_iter", usual::MAX_SWEEPS)?;
+    dict.set_item("acceleration", usual::ACCELERATION)?;
+    dict.set_item("draws", usual::DRAWS)?;
+    dict.set_item("seed", usual::SEED)?;
+    dict.set_item("starts", usual::STARTS)?;
+    dict.set_item("tolerance", usual::TABLE_TOLERANCE)?;
+    Ok(dict)
 }

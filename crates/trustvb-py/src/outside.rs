@@ -7,6 +7,7 @@ use trustvb::calibrate::{
     Flag, GivenEvidence, GivenFit, GivenFits, Places, choose as choose_omega, stretched,
 };
 use trustvb::functional::{Range, SampledLaw};
+use trustvb::remedy::Advise;
 use trustvb::resample::{Design, Resamples};
 use trustvb::table::OmegaGrid;
 
@@ -170,6 +171,6 @@ pub(crate) fn flag(name: &str) -> PyResult<(&'static str, String)> {
     [Flag::EstimateOutside, Flag::FullFitFailed, Flag::Undefined]
         .iter()
         .find(|flag| flag.name() == name)
-        .map(|flag| (flag.name(), in_python(&flag.sentence())))
+        .map(|flag| (flag.name(), flag.advised(in_python)))
         .ok_or_else(|| value_error(format!("there is no flag `{name}` without numbers")))
 }

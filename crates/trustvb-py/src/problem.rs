@@ -227,8 +227,9 @@ impl Problem {
         Ok(Fit { inner: fit })
     }
 
-    /// A table in memory, or at `path`: there it is completed when it was interrupted.
-    #[pyo3(signature = (iteration, table, path=None, with_data=true, n_jobs=None, progress=None))]
+    /// A table in memory, or at `path`: there it is completed when it was interrupted. In memory, fits that one of the
+    /// tables in `held` has are not made again.
+    #[pyo3(signature = (iteration, table, path=None, with_data=true, n_jobs=None, progress=None, held=Vec::new()))]
     #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
@@ -239,6 +240,7 @@ impl Problem {
         with_data: bool,
         n_jobs: Option<usize>,
         progress: Option<Bound<'_, PyAny>>,
+        held: Vec<Py<Table>>,
     ) -> PyResult<Table> {
         if let Some(path) = path {
             let whole = (1, 1);
@@ -248,10 +250,19 @@ impl Problem {
         }
         let blueprint = self.blueprint(iteration, table)?;
         let tracker = Arc::new(Tracker::default());
+        let known = held
+            .iter()
+            .map(|table| table.get().inner.clone())
+            .max_by_key(|table| blueprint.known_fits(table));
+        let kept = known.as_ref().map_or(0, |table| blueprint.known_fits(table));
         let built = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
-            tracker.watched(|watch| blueprint.build(&Cpu, watch))
+            tracker.watched(|watch| match known {
+                Some(table) => blueprint.extend(&table, &Cpu, watch),
+                None => blueprint.build(&Cpu, watch),
+            })
         })?;
-        Ok(Table::new(built.map_err(|error| exception(error.into()))?))
+        let table = built.map_err(|error| exception(error.into()))?;
+        Ok(Table { n_made: table.n_fits() - kept, ..Table::new(table) })
     }
 
     /// Builds what is missing of a shard, its number and of how many, in the folder `path`.

@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use trustvb::answers::usual_methods;
 use trustvb::calibrate::{CalibrateError, Calibrator, Law, Method, stretched};
 use trustvb::functional::{Draws, Functional, Part};
 use trustvb::location::Location;
@@ -24,12 +25,15 @@ use crate::work::{Tracker, run};
 /// Fits over a grid of ω and many resamples.
 #[pyclass(frozen, module = "trustvb._native")]
 pub(crate) struct Table {
-    inner: Arc<TvbTable>,
+    pub(crate) inner: Arc<TvbTable>,
+    /// Fits that were made for it; the others were there.
+    #[pyo3(get)]
+    pub(crate) n_made: usize,
 }
 
 impl Table {
     pub(crate) fn new(table: TvbTable) -> Table {
-        Table { inner: Arc::new(table) }
+        Table { n_made: table.n_fits(), inner: Arc::new(table) }
     }
 
     fn at(&self, omega: f64) -> PyResult<InnerPosterior> {
@@ -106,8 +110,7 @@ impl Table {
     /// The usual methods that it can answer.
     #[getter]
     fn possible_methods(&self) -> Vec<&'static str> {
-        let usual = Method::usual(false).iter();
-        usual.filter(|m| m.is_possible(&self.inner)).map(|m| m.name()).collect()
+        usual_methods(&self.inner).into_iter().map(Method::name).collect()
     }
 
     /// The grid, from 1 downwards.
@@ -128,7 +131,7 @@ impl Table {
     /// Number of fits.
     #[getter]
     fn n_fits(&self) -> usize {
-        self.inner.paths().map(|(_, path)| path.status.len()).sum()
+        self.inner.n_fits()
     }
 
     /// The full-data posterior at ω.

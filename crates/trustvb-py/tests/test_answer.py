@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 import trustvb
-from trustvb import _answer, _show
+from trustvb import _answer, _native, _show
 
 COLUMNS = [
     *("functional", "level", "estimate", "lower", "upper", "vb_lower", "vb_upper"),
@@ -68,12 +68,13 @@ def test_the_coverage_is_the_share_of_bootstraps_whose_interval_holds_the_estima
         (1.0, 0.0, 0.95, 500, "VB is too long"),
         # Ten of ten are no surprise at 95%, although the estimated error is 0.
         (1.0, 0.0, 0.95, 10, "VB is fine"),
+        (0.91, 0.04, 0.95, 50, "VB may be too short"),
         (1.0, 0.0, 0.99, 200, "VB is fine"),
         (np.nan, np.nan, 0.95, 500, "VB was not checked"),
     ],
 )
 def test_verdicts(coverage, se, level, bootstraps, verdict):
-    assert _answer.verdict(coverage, se, level, bootstraps) == verdict
+    assert _native.verdict(coverage, se, level, bootstraps) == verdict
 
 
 @pytest.mark.filterwarnings("ignore:undefined:trustvb.CalibrationWarning")
@@ -81,7 +82,9 @@ def test_quantities_without_an_interval_and_without_a_spread(table):
     frame = table.intervals(["pi[1]", "log(mu[1,x2])", "0 * pi[1] + 2"])
     assert list(frame.verdict) == ["VB is too short", "no interval", "VB is fine"]
     assert list(frame.warnings) == ["", "undefined", ""] and frame.lower.isna().tolist()[1]
-    assert "for 1 of 2 quantities: that one covers 6" in repr(frame)
+    assert " ".join(repr(frame).split()).startswith(
+        "VB's 95% interval is too short for the only quantity that has one: it covers 6"
+    )
     assert repr(table.intervals("log(mu[1,x2])")).startswith("No quantity has an interval.")
 
 
@@ -92,7 +95,7 @@ def test_a_posterior_that_is_too_wide_is_called_so():
         lambda d, w, o, s: w @ d / w.sum() + 3 * z / np.sqrt(o * w.sum()), x, lambda d: d
     ).intervals()
     assert list(found.verdict) == ["VB is too long"]
-    assert "VB's own 95% interval is longer than it need be: it covers 100%." in repr(found)
+    assert "VB's 95% interval is longer than it need be: it covers 100%." in repr(found)
 
 
 def test_column_names_appear_where_nobody_typed_a_name(faithful):
@@ -124,9 +127,7 @@ def lines_of(text: str) -> list[str]:
 def test_it_prints_within_80_characters(table):
     frame = table.intervals()
     lines = lines_of(repr(frame))
-    assert lines[0].startswith(
-        "VB's own 95% intervals are too short for all 6 quantities: they cover"
-    )
+    assert lines[0].startswith("VB's 95% intervals are too short for all 6 quantities: they cover")
     assert lines[2].endswith("  VB covers") and "use this 95% interval" in lines[2]
     assert len(lines) == 9 and lines[3].startswith("pi[1] ") and "too short" in lines[3]
     assert "0.666" in lines[3] and str(frame) == repr(frame)
@@ -141,7 +142,7 @@ def test_it_prints_within_80_characters(table):
 def test_what_is_no_answer_any_more_prints_as_pandas_has_it(table):
     frame = table.intervals()
     assert repr(frame[["estimate", "lower"]]) == repr(pd.DataFrame(frame)[["estimate", "lower"]])
-    assert repr(frame.head(2)).startswith("VB's own"), "rows of it are"
+    assert repr(frame.head(2)).startswith("VB's 95%"), "rows of it are"
     assert "verdict" in repr(frame.set_index("functional")) and "upper" in repr(frame.iloc[:0])
     assert frame.groupby("verdict").estimate.mean().shape == (1,)
     pd.testing.assert_frame_equal(pd.concat([frame[:3], frame[3:]]), frame)
@@ -222,9 +223,11 @@ def test_sentences_that_differ_in_numbers_are_one():
     said = [
         f"the prior has moved it by {n}% of component {k}" for n, k in ((12, 1), (34, 3), (20, 3))
     ]
-    assert _answer.merged(said) == "the prior has moved it by 12–34% of component 1, 3"
-    assert _answer.merged(["a 1", "b 2"]) == "a 1"
-    assert _answer.merged(["a 1", "a 1"]) == "a 1"
+    rows = [{"flags": (["moved"], [sentence], [True])} for sentence in said]
+    ((name, sentence, carrying),) = _answer.warnings_of(rows)
+    assert (name, len(carrying)) == ("moved", 3)
+    assert sentence == "the prior has moved it by 12–34% of component 1, 3"
+    assert _native.merged_sentences(["a 1", "b 2", "a 3"]) == [("a 1–3", [0, 2]), ("b 2", [1])]
 
 
 def test_numbers_are_written_as_their_interval_deserves():
@@ -237,13 +240,13 @@ def test_numbers_are_written_as_their_interval_deserves():
 
 
 def counting(model, monkeypatch) -> list[int]:
-    """The number of fits of each table that the model builds."""
+    """The number of fits that the model makes for each table it builds."""
     built = []
     table = type(model).table
 
     def counted(self, *args, **kwargs):
         made = table(self, *args, **kwargs)
-        built.append(made._native.n_fits)
+        built.append(made._native.n_made)
         return made
 
     monkeypatch.setattr(type(model), "table", counted)
@@ -261,17 +264,19 @@ def test_a_grid_is_built_once_and_only_when_it_is_needed(overlap, monkeypatch):
     assert built == [51], "they need nothing else"
     model.intervals(method="anchored", **options)
     model.intervals(method="gpc", **options)
-    assert built == [51, 6 * 51]
+    assert built == [51, 5 * 51], "those at ω = 1 are not made again"
     pd.testing.assert_frame_equal(model.intervals(**options), first)
-    assert built == [51, 6 * 51] and len(model._tables) == 1, "the first is held no longer"
+    assert built == [51, 5 * 51] and len(model._tables) == 1, "the first is held no longer"
     model.compare(**options)
-    assert len(built) == 3, "tvb needs half samples too"
+    assert built[2:] == [6 * 51], "tvb needs half samples too, and nothing else"
     model.intervals(method="anchored", **options)
     assert len(built) == 3
     model.intervals(bootstraps=50, grid=9)
     assert len(built) == 3, "no grid is looked at"
     model.intervals(bootstraps=60)
     assert built[3:] == [61]
+    model.intervals(bootstraps=80)
+    assert built[4:] == [20], "only those that were not there"
 
 
 @pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
@@ -287,8 +292,9 @@ def test_answers_do_not_depend_on_what_was_asked_before(overlap):
         ["tempered", "jackknife"],
     ]
     model = trustvb.GaussianMixture(2).fit(overlap)
-    model.compare(**options)
+    model.intervals(**options)
     model.intervals(method="anchored", **options)
+    model.compare(**options)
     for method in questions:
         alone = trustvb.GaussianMixture(2).fit(overlap)
         pd.testing.assert_frame_equal(

@@ -175,7 +175,9 @@ def test_wrong_questions(table, model):
         table.intervals("pi[1]", method="mcmc")
     with pytest.raises(ValueError, match="bootstraps=0"):
         model.table(bootstraps=0)
-    with pytest.raises(ValueError, match="omega_min=1 leaves no room"):
+    with pytest.raises(
+        ValueError, match=r"a smallest ω of 1 leaves no room .* give a smaller omega_min"
+    ):
         model.table(omega_min=1)
     only_full = model.table("anchored", grid=4, bootstraps=4)
     with pytest.raises(ValueError, match=r"tvb needs a half sample.*among `method`"):

@@ -10,8 +10,8 @@ use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
+use trustvb::answers::usual_methods;
 use trustvb::prelude::*;
-use trustvb_report::answers::usual_methods;
 use trustvb_report::explore::{ExploreOptions, Explorer};
 
 /// Quantities with an exact law.

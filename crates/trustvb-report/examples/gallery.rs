@@ -413,6 +413,7 @@ fn dots_panel(title: &str, shift: f64) -> DotsPanel {
         x_label: String::new(),
         groups,
         nominal: Some(0.95),
+        over: None,
     }
 }
 
@@ -454,6 +455,7 @@ fn box_panel(title: &str, y_label: &str, log: bool, scale: f64) -> BoxPanel {
         groups,
         log,
         reference: None,
+        over: None,
     }
 }
 

@@ -2,11 +2,9 @@
 
 use trustvb::calibrate::Method;
 use trustvb::data::Dataset;
-use trustvb::fit::{Matching, ReplicateStart, Start, Stopping};
-use trustvb::model::{PriorBase, PriorInWords};
 use trustvb::problem::Problem;
 use trustvb::resample::Design;
-use trustvb::table::{Manifest, TvbTable};
+use trustvb::table::{Manifest, TableWords, TvbTable};
 
 /// A word as a shell needs it.
 pub fn quoted(word: &str) -> String {
@@ -86,17 +84,17 @@ pub struct BuildCommand {
 /// The command that makes a table again, as far as the table knows. `folder` is where the table is.
 pub fn build_command(table: &TvbTable, folder: &str) -> BuildCommand {
     let manifest = table.manifest();
-    let mut command = Builder { words: Vec::new(), files: Vec::new() };
-    command.words(&["trustvb", "table", "build"]);
-    if !is_built_in(manifest) {
-        let data = data_file(table, folder, &mut command);
-        command.words(&[&data]);
+    let built_in = is_built_in(manifest);
+    let TableWords { words: options, mut files } = manifest.words(built_in);
+    let mut words: Vec<String> = ["trustvb", "table", "build"].map(str::to_owned).to_vec();
+    if !built_in {
+        let (name, missing) = data_file(table, folder);
+        words.push(name);
+        files.extend(missing);
     }
-    command.words(&["-o", "again.tvb"]);
-    command.model(manifest);
-    command.grid(manifest, is_built_in(manifest));
-    command.iteration(manifest);
-    BuildCommand { text: joined(&command.words), files: command.files }
+    words.extend(["-o", "again.tvb"].map(str::to_owned));
+    words.extend(options);
+    BuildCommand { text: joined(&words), files }
 }
 
 /// Whether the data are all of Old Faithful, which the command has built in.
@@ -107,126 +105,14 @@ fn is_built_in(manifest: &Manifest) -> bool {
             .is_ok_and(|problem| problem.data_hash() == manifest.data_hash)
 }
 
-fn data_file(table: &TvbTable, folder: &str, command: &mut Builder) -> String {
+/// The file with the data, and what must be in it if the table does not have them.
+fn data_file(table: &TvbTable, folder: &str) -> (String, Option<(String, String)>) {
     if table.data().is_some_and(|data| data.is_a_file()) {
-        return format!("{}/data.parquet", folder.trim_end_matches('/'));
+        return (format!("{}/data.parquet", folder.trim_end_matches('/')), None);
     }
-    let columns = table.manifest().columns.join(", ");
-    command.files.push(("DATA.csv".to_owned(), format!("the data, with the columns {columns}")));
-    "DATA.csv".to_owned()
-}
-
-struct Builder {
-    words: Vec<String>,
-    files: Vec<(String, String)>,
-}
-
-impl Builder {
-    fn words(&mut self, words: &[&str]) {
-        self.words.extend(words.iter().map(|word| (*word).to_owned()));
-    }
-
-    fn model(&mut self, manifest: &Manifest) {
-        let published = manifest.published_intervals;
-        if published {
-            self.words(&["--published"]);
-        }
-        self.words(&["-k", &manifest.model.n_components().to_string()]);
-        if manifest.statistics {
-            self.words(&["--stream"]);
-        }
-        for (option, value) in manifest.model.options(published) {
-            self.words(&[option, &value]);
-        }
-        let PriorInWords { base, given, .. } = manifest.model.prior_in_words(&manifest.columns);
-        match base {
-            _ if !given.is_empty() || base == PriorBase::Standardised => {
-                self.words(&["--prior", "prior.toml"]);
-                let base = serde_json::to_value(base).unwrap_or_default();
-                let mut lines = vec![format!("base = {base}")];
-                lines.extend(given.iter().map(|(name, value)| format!("{name} = {value}")));
-                self.files.push(("prior.toml".to_owned(), lines.join("\n")));
-            }
-            PriorBase::Paper if !published => self.words(&["--prior", "paper"]),
-            _ => {}
-        }
-    }
-
-    fn grid(&mut self, manifest: &Manifest, built_in: bool) {
-        let (full, split) = (manifest.replicates.full, manifest.replicates.split);
-        // Without --method a table serves balanced, vb and tvb; as published, vb and tvb.
-        let methods = match (manifest.published_intervals, full > 0, split > 0) {
-            (_, true, false) if manifest.omegas.len() == 1 => Some("recommended,vb"),
-            (false, true, true) | (true, false, true) => None,
-            (true, true, true) => Some("vb,tvb,anchored"),
-            (_, true, false) => Some("vb,anchored"),
-            (false, false, true) => Some("vb,tvb"),
-            (_, false, false) => Some("vb"),
-        };
-        if let Some(methods) = methods {
-            self.words(&["--method", methods]);
-        }
-        let as_published = built_in && manifest.published_intervals && manifest.omegas.len() == 500;
-        if manifest.omegas.len() > 1 && !as_published {
-            self.words(&["--grid", &manifest.omegas.len().to_string()]);
-        }
-        if manifest.omega_min != 0.001 {
-            self.words(&["--omega-min", &manifest.omega_min.to_string()]);
-        }
-        self.words(&["-B", &manifest.bootstraps.to_string()]);
-        if let Some(subsets) = manifest.subsets {
-            self.words(&["--subsets", &subsets.count.to_string()]);
-        }
-        if manifest.fresh_splits {
-            self.words(&["--fresh-splits"]);
-        }
-        if let Some(hash) = &manifest.resamples {
-            self.words(&["--resamples", "resamples.csv"]);
-            let what = format!("your own resamples (SHA-256 {hash})");
-            self.files.push(("resamples.csv".to_owned(), what));
-        }
-        if let ReplicateStart::Restarts(n) = &manifest.path.start {
-            self.words(&["--restarts", &n.to_string()]);
-        }
-        match (&manifest.path.matching, manifest.published_intervals) {
-            (Matching::Weight, false) => self.words(&["--match", "weight"]),
-            (Matching::Assignment, true) => self.words(&["--match", "assignment"]),
-            _ => {}
-        }
-    }
-
-    fn iteration(&mut self, manifest: &Manifest) {
-        self.words(&["--seed", &manifest.seed.to_string()]);
-        match &manifest.start {
-            Start::KMeans { restarts: 10, .. } => {}
-            Start::KMeans { restarts, .. } => self.words(&["--starts", &restarts.to_string()]),
-            Start::Centres(centres) => {
-                self.words(&["--centres", "centres.csv"]);
-                let names = &manifest.layout.coordinates;
-                let mut lines = vec![names.join(",")];
-                lines.extend(
-                    centres
-                        .chunks(names.len().max(1))
-                        .map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",")),
-                );
-                self.files.push(("centres.csv".to_owned(), lines.join("\n")));
-            }
-        }
-        if manifest.published_intervals {
-            return;
-        }
-        let fit = &manifest.path.fit;
-        match fit.stopping {
-            Stopping::Relative(x) if x != 1e-8 => self.words(&["--tolerance", &x.to_string()]),
-            _ => {}
-        }
-        if fit.max_sweeps != 2000 {
-            self.words(&["--max-sweeps", &fit.max_sweeps.to_string()]);
-        }
-        if fit.acceleration != 5 {
-            self.words(&["--acceleration", &fit.acceleration.to_string()]);
-        }
-    }
+    let name = "DATA.csv".to_owned();
+    let what = format!("the data, with the columns {}", table.manifest().columns.join(", "));
+    (name.clone(), Some((name, what)))
 }
 
 /// What a table's bootstraps are, in words.

@@ -29,13 +29,11 @@
 
 #![forbid(unsafe_code)]
 
-pub mod answers;
 pub mod command;
 pub mod explore;
 mod figures;
 pub mod html;
 mod overview;
 pub mod picture;
-mod plain;
 
 pub use figures::*;

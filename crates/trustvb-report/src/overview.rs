@@ -1,9 +1,11 @@
 //! The answer first: a verdict in words and one row per quantity, VB's own interval against the one to use.
 
-use crate::answers::{Own, deserved, headline, percent, range as range_of, sentence};
 use crate::figures::{render_coverage_bar, render_interval_pair};
 use crate::picture::Quantity;
-use crate::plain::in_plain_words;
+use trustvb::answers::{
+    self, Judged, Own, UNCHECKED, deserved, headline, in_plain_words, sentence, usual_methods,
+    verdict_on,
+};
 use trustvb::calibrate::{Answer, Flag, Method};
 use trustvb::functional::Part;
 use trustvb::resample::Design;
@@ -12,21 +14,20 @@ use trustvb::table::TvbTable;
 /// The left end of the bars of coverage, unless something covers less.
 const LEAST_COVERAGE: f64 = 0.5;
 
-/// A coverage that is this far below the level is not called fine, however few the resamples are.
-const NEAR: f64 = 0.03;
-
 /// The methods that an overview needs of a table: the one to use, and VB's own to compare with.
 pub(crate) fn overview_methods(table: &TvbTable) -> Vec<Method> {
     if Method::RECOMMENDED.is_possible(table) {
         vec![Method::RECOMMENDED, Method::Vb]
     } else {
-        crate::answers::usual_methods(table)
+        usual_methods(table)
     }
 }
 
 /// All quantities at one level.
 pub(crate) struct Overview<'a> {
     pub(crate) level: f64,
+    /// How many resamples VB's coverage rests on.
+    resamples: usize,
     pub(crate) rows: Vec<Row<'a>>,
 }
 
@@ -37,8 +38,8 @@ pub(crate) struct Row<'a> {
     pub(crate) plain: Option<String>,
     pub(crate) quoted: &'a Answer,
     vb: Option<&'a Answer>,
-    /// How many resamples its coverage rests on.
-    resamples: usize,
+    /// What is known of VB's own.
+    judged: Option<Judged>,
 }
 
 /// A warning with the quantities it is about.
@@ -49,34 +50,6 @@ pub(crate) struct Merged {
     pub(crate) about: Vec<String>,
 }
 
-/// How VB's own interval does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It covers clearly less than it claims.
-    TooShort,
-    /// It seems to cover less than it claims, but resamples are too few to say so.
-    Unclear,
-    /// It covers what it claims, as far as resamples can tell.
-    Fine,
-    /// It covers clearly more than it claims.
-    TooLong,
-    /// Nothing says how often it covers.
-    Unknown,
-}
-
-impl Verdict {
-    /// For a cell of a table.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Verdict::TooShort => "VB's own is too short",
-            Verdict::Unclear => "VB's own is not clearly too short",
-            Verdict::Fine => "VB's own is fine",
-            Verdict::TooLong => "VB's own is longer than it need be",
-            Verdict::Unknown => "not known",
-        }
-    }
-}
-
 impl<'a> Overview<'a> {
     pub(crate) fn new(table: &TvbTable, quantities: &'a [Quantity<'a>], level: f64) -> Self {
         let coordinates = &table.layout().coordinates;
@@ -85,72 +58,16 @@ impl<'a> Overview<'a> {
             let quoted = headline(quantity.at(level))?;
             let vb = quantity.at(level).find(|a| a.method == Method::Vb);
             let plain = in_plain_words(quantity.part.label(), coordinates);
-            Some(Row { part: quantity.part, plain, quoted, vb, resamples })
+            let judged = vb.and_then(|vb| Judged::of(vb, resamples));
+            Some(Row { part: quantity.part, plain, quoted, vb, judged })
         };
-        Overview { level, rows: quantities.iter().filter_map(row).collect() }
+        Overview { level, resamples, rows: quantities.iter().filter_map(row).collect() }
     }
 
-    /// What VB claims, how often that holds, and which intervals to use.
+    /// What VB claims, and how often that holds.
     pub(crate) fn verdict(&self) -> String {
-        let level = percent(self.level);
-        let known: Vec<&Row<'_>> = self.rows.iter().filter(|row| row.covers().is_some()).collect();
-        let all = self.rows.len();
-        let short: Vec<&Row<'_>> =
-            known.iter().copied().filter(|row| row.verdict() == Verdict::TooShort).collect();
-        let one = all == 1;
-        if self.rows.iter().all(|row| row.quoted.method == Method::Vb) {
-            return match (known.is_empty(), short.is_empty()) {
-                (true, _) => format!("VB's own {level} intervals, which nothing here calibrates."),
-                (false, true) => {
-                    format!("VB's own {level} intervals cover about {}.", covered(&known))
-                }
-                (false, false) => {
-                    format!("VB's {level} intervals cover only about {} here.", covered(&short))
-                }
-            };
-        }
-        match (known.len(), short.len()) {
-            (0, _) => {
-                format!("Calibrated {level} intervals. How often VB's own cover is not known.")
-            }
-            (_, 0) if known.iter().any(|row| row.verdict() == Verdict::Unclear) => format!(
-                "{} clearly too short here: {} about {}.",
-                if one {
-                    format!("VB's own {level} interval is not")
-                } else {
-                    format!("None of VB's own {level} intervals is")
-                },
-                if one { "it covers" } else { "they cover" },
-                covered(&known)
-            ),
-            (n, 0) if known.iter().all(|row| row.verdict() == Verdict::TooLong) => format!(
-                "VB's own {level} {} longer than {} need be: {} about {}.",
-                if n == 1 { "interval is" } else { "intervals are" },
-                if n == 1 { "it" } else { "they" },
-                if n == 1 { "it covers" } else { "they cover" },
-                covered(&known)
-            ),
-            (_, 0) => format!(
-                "VB's own {level} {} fine here: {} about {}.",
-                if one { "interval is" } else { "intervals are" },
-                if one { "it covers" } else { "they cover" },
-                covered(&known)
-            ),
-            (_, 1) if one => format!(
-                "VB's {level} interval covers only about {} here. Use the calibrated one.",
-                covered(&short)
-            ),
-            (_, n) if n == all => format!(
-                "VB's {level} intervals cover only about {} here. Use the calibrated ones.",
-                covered(&short)
-            ),
-            (_, n) => format!(
-                "VB's {level} {} too short for {n} of {all} quantities: {} only about {}. Use the calibrated ones.",
-                if n == 1 { "interval is" } else { "intervals are" },
-                if n == 1 { "it covers" } else { "they cover" },
-                covered(&short)
-            ),
-        }
+        let known: Vec<_> = self.rows.iter().map(|row| (row.part.label(), row.judged)).collect();
+        verdict_on(&known, self.level, self.resamples)
     }
 
     /// How many of the intervals to use carry a warning.
@@ -183,32 +100,23 @@ impl<'a> Overview<'a> {
 
     /// VB's claim and what it covers, drawn; nothing where that is not known.
     pub(crate) fn coverage_bar(&self, row: &Row<'_>) -> Option<String> {
-        Some(render_coverage_bar(
-            self.level,
-            row.covers()?,
-            row.verdict() == Verdict::TooShort,
-            self.least(),
-        ))
+        Some(render_coverage_bar(self.level, row.covers()?, row.is_too_short(), self.least()))
     }
 }
 
 impl Row<'_> {
     /// VB's estimated coverage.
     pub(crate) fn covers(&self) -> Option<f64> {
-        // The interval of something that cannot vary, as the only weight, is a point.
-        let vb = self.vb.filter(|vb| vb.upper > vb.lower)?;
-        vb.coverage.filter(|coverage| coverage.is_finite())
+        self.judged.map(|judged| judged.coverage)
     }
 
-    pub(crate) fn verdict(&self) -> Verdict {
-        let Some((vb, coverage)) = self.vb.zip(self.covers()) else { return Verdict::Unknown };
-        match Own::of(vb, self.resamples) {
-            None => Verdict::Unknown,
-            Some(Own::TooShort) => Verdict::TooShort,
-            Some(Own::TooWide) => Verdict::TooLong,
-            Some(Own::Fine) if coverage < vb.level - NEAR => Verdict::Unclear,
-            Some(Own::Fine) => Verdict::Fine,
-        }
+    /// What that says of VB's own, for a cell of a table.
+    pub(crate) fn verdict(&self) -> &'static str {
+        self.judged.map_or(UNCHECKED, |judged| judged.own.words())
+    }
+
+    fn is_too_short(&self) -> bool {
+        self.judged.is_some_and(|judged| judged.own == Own::TooShort)
     }
 
     /// How many times as long as VB's own the interval to use is.
@@ -270,11 +178,6 @@ fn limits_text(answer: &Answer, beside: &Answer) -> String {
     format!("{} to {}", shown(answer.lower, beside), shown(answer.upper, beside))
 }
 
-/// `69–79%`, or `69%`.
-fn covered(rows: &[&Row<'_>]) -> String {
-    range_of(&rows.iter().filter_map(|row| row.covers()).collect::<Vec<_>>())
-}
-
 /// What the table is of, in a few words.
 pub(crate) fn about(table: &TvbTable) -> String {
     let manifest = table.manifest();
@@ -297,84 +200,9 @@ pub(crate) fn merged<'a>(flags: impl IntoIterator<Item = (String, &'a Flag)>) ->
             about.push(label);
         }
     }
-    found
-        .into_iter()
-        .map(|(name, sentences, about)| Merged {
-            name,
-            sentence: sentence(&over_all(&sentences)),
-            about,
-        })
-        .collect()
-}
-
-/// One sentence for several that differ in their numbers only; all of them where they differ otherwise.
-fn over_all(sentences: &[String]) -> String {
-    let split: Vec<Vec<&str>> = sentences.iter().map(|s| s.split(' ').collect()).collect();
-    let Some(first) = split.first() else { return String::new() };
-    let mut distinct: Vec<&str> = Vec::new();
-    for sentence in sentences {
-        if !distinct.contains(&sentence.as_str()) {
-            distinct.push(sentence);
-        }
-    }
-    let whole = distinct.join("; ");
-    if split.iter().any(|words| words.len() != first.len()) {
-        return whole;
-    }
-    let merged: Option<Vec<String>> = (0..first.len())
-        .map(|i| {
-            let words: Vec<&str> = split.iter().map(|words| words[i]).collect();
-            // The number of a component is a name.
-            if i > 0 && first[i - 1] == "component" { names(&words) } else { range(&words) }
-        })
-        .collect();
-    merged.map_or(whole, |words| words.join(" "))
-}
-
-/// Different names, each once.
-fn names(words: &[&str]) -> Option<String> {
-    let mut found: Vec<&str> = words.to_vec();
-    found.sort_unstable();
-    found.dedup();
-    Some(found.join(", "))
-}
-
-/// Words that are all the same, or numbers with the same ending, as one word.
-fn range(words: &[&str]) -> Option<String> {
-    let first = words.first()?;
-    if words.iter().all(|word| word == first) {
-        return Some((*first).to_owned());
-    }
-    let cut = |word: &&str| {
-        let number = word.trim_end_matches(|c: char| !c.is_ascii_digit());
-        let value: f64 = number.parse().ok()?;
-        Some((value, number.to_owned(), word[number.len()..].to_owned()))
+    let one = |(name, sentences, about): (&'static str, Vec<String>, Vec<String>)| {
+        let said: Vec<String> = answers::merged(&sentences).into_iter().map(|(s, _)| s).collect();
+        Merged { name, sentence: sentence(&said.join("; ")), about }
     };
-    let mut numbers: Vec<(f64, String, String)> = words.iter().map(cut).collect::<Option<_>>()?;
-    numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (low, high) = (numbers.first()?, numbers.last()?);
-    numbers.iter().all(|(.., end)| *end == low.2).then(|| format!("{}–{}{}", low.1, high.1, low.2))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentences_that_differ_in_numbers_become_one() {
-        let all =
-            |texts: &[&str]| over_all(&texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>());
-        assert_eq!(all(&["by 12% of it", "by 9.5% of it", "by 30% of it"]), "by 9.5–30% of it");
-        assert_eq!(all(&["the same", "the same"]), "the same");
-        assert_eq!(
-            all(&["component 3 has 9", "component 1 has 4", "component 3 has 9"]),
-            "component 1, 3 has 4–9"
-        );
-        assert_eq!(all(&["one thing", "another thing", "one thing"]), "one thing; another thing");
-        assert_eq!(
-            all(&["component 1, 2 is", "component 1 is"]),
-            "component 1, 2 is; component 1 is"
-        );
-        assert_eq!(all(&[]), "");
-    }
+    found.into_iter().map(one).collect()
 }

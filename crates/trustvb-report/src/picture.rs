@@ -1,11 +1,11 @@
 //! From answers and their table to the panels that show them.
 
-use crate::answers::percent;
 use crate::figures::{
     BoundPanel, ChosenOmega, ClusterEllipse, ClusterPoint, ClustersPanel, CoverageCurve,
     CoveragePanel, DensityCurve, DensityPanel, ForestInterval, ForestPanel, ForestQuantity,
     MatrixComponent, OmegaPanel, OmegaQuantity, ScatterMatrixFigure,
 };
+use trustvb::answers::percent;
 use trustvb::calibrate::{Answer, Calibrator, Law, Method};
 use trustvb::data::Dataset;
 use trustvb::fit::fit;

@@ -95,6 +95,7 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             })
             .collect(),
         nominal: Some(take()),
+        over: Some((take(), take())),
     };
     let mut boxes = |log| BoxPanel {
         title: text(),
@@ -115,6 +116,7 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             .collect(),
         log,
         reference: Some(take()),
+        over: None,
     };
     let boxes = vec![boxes(false), boxes(true)];
     let bound = BoundPanel {
@@ -426,6 +428,18 @@ fn panels_of_a_study_share_their_axis() {
         height(&unlike, 1),
         "lengths in other units have their own axis"
     );
+    // Figures that are read together have the axis that all of their numbers ask for.
+    let over = Some((0.4, 1.0));
+    let alone = |value: f64| DotsFigure {
+        panels: vec![DotsPanel { over, ..panel(value) }],
+        ..Default::default()
+    };
+    assert_eq!(height(&alone(0.5).render(), 0), height(&alone(0.94).render(), 0));
+    let of_one_quantity = [boxes(1.0), boxes(100.0)]
+        .map(|panel| BoxPanel { over: Some((1.0, 500.0)), ..panel })
+        .to_vec();
+    let figure = BoxFigure { panels: of_one_quantity, ..Default::default() }.render();
+    assert_eq!(height(&figure, 0), height(&figure, 1));
 }
 
 #[test]

@@ -120,6 +120,7 @@ fn table(
         reference: &reference,
         options: &options,
         first: 0,
+        known: None,
     };
     let jobs: Vec<Job> = designs
         .iter()

@@ -34,8 +34,9 @@
 #![cfg_attr(not(feature = "parquet"), doc = "   (with the feature `parquet`).")]
 //! 7. [`functional`] parses what is asked, such as `mu[1,waiting] - mu[2,waiting]`, and finds its law.
 //! 8. [`calibrate`] gives the interval with its evidence and its [`calibrate::Flag`]s; [`calibrate::Method`] lists how.
-//! 9. [`predict`] says what a fit makes of units it has not seen.
-//! 10. [`study`] simulates data with known truth and finds out what the intervals are worth.
+//! 9. [`answers`] are their JSON, CSV and sentences.
+//! 10. [`predict`] says what a fit makes of units it has not seen.
+//! 11. [`study`] simulates data with known truth and finds out what the intervals are worth.
 //!
 //! A posterior is a product of named blocks of standard families ([`posterior`]); [`special`] and
 //! [`linalg`] hold the numerics beneath, [`random`] the streams that make a seed a promise.
@@ -46,9 +47,11 @@
 
 #![deny(unsafe_code)]
 
+pub mod answers;
 pub mod backend;
 pub mod calibrate;
 pub mod data;
+pub mod defaults;
 pub mod fit;
 pub mod functional;
 mod hash;
@@ -62,6 +65,7 @@ pub mod predict;
 pub mod prelude;
 pub mod problem;
 pub mod random;
+pub mod remedy;
 pub mod resample;
 #[doc(hidden)]
 pub mod roofline;

@@ -1,10 +1,11 @@
 //! How much memory there is, asked before anything large is made: a process that runs out of it ends without a word.
 
+use crate::remedy::{Advise, Remedy};
 use std::fs;
 
 /// Work that would not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} would need about {} of memory, and {} are free; {remedy}", in_words(*needed), in_words(*free))]
+#[error("{what} would need about {} of memory, and {} are free", in_words(*needed), in_words(*free))]
 pub struct TooLarge {
     /// The work.
     pub what: String,
@@ -13,18 +14,24 @@ pub struct TooLarge {
     /// Bytes there are.
     pub free: u64,
     /// What to do.
-    pub remedy: String,
+    pub remedies: Vec<Remedy>,
+}
+
+impl Advise for TooLarge {
+    fn remedies(&self) -> Vec<Remedy> {
+        self.remedies.clone()
+    }
 }
 
 /// Refuses what would need more bytes than are free. Where nobody can say how many are, only what no machine has
 /// is refused.
-pub fn check(what: &str, bytes: f64, remedy: &str) -> Result<(), TooLarge> {
+pub fn check(what: &str, bytes: f64, remedies: &[Remedy]) -> Result<(), TooLarge> {
     let free = free().unwrap_or(NO_MACHINE);
     if bytes <= free as f64 {
         return Ok(());
     }
-    let (what, remedy) = (what.to_owned(), remedy.to_owned());
-    Err(TooLarge { what, needed: bytes as u64, free, remedy })
+    let (what, remedies) = (what.to_owned(), remedies.to_vec());
+    Err(TooLarge { what, needed: bytes as u64, free, remedies })
 }
 
 /// 64 TB.
@@ -98,8 +105,10 @@ mod tests {
 
     #[test]
     fn what_fits_nowhere_is_refused_with_both_sizes() {
-        assert_eq!(check("nothing", 0.0, "-"), Ok(()));
-        let error = check("a table of 9 fits", 1e30, "ask for fewer").unwrap_err().to_string();
+        assert_eq!(check("nothing", 0.0, &[]), Ok(()));
+        let error = check("a table of 9 fits", 1e30, &[Remedy::Do("ask for fewer")])
+            .unwrap_err()
+            .advised(crate::remedy::in_command);
         assert!(
             error.starts_with("a table of 9 fits would need about 18446744 TB of memory"),
             "{error}"

@@ -1,8 +1,9 @@
 //! Data with a model for them: bound once, and asked for fits and tables.
 
+use crate::defaults;
 use crate::fit::{self, Fit, FitOptions, Progress, Start};
 use crate::model::{Degenerate, Model, ModelData, ModelError, ModelSpec};
-use crate::table::{STARTS, TableRequest, hash_data};
+use crate::table::{TableRequest, hash_data};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -67,8 +68,8 @@ impl Problem {
             problem: self,
             omega: 1.0,
             weights: None,
-            seed: 1,
-            starts: STARTS,
+            seed: defaults::SEED,
+            starts: defaults::STARTS,
             centres: None,
             options: FitOptions::default(),
         }

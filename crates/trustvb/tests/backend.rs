@@ -5,6 +5,7 @@
 
 mod common;
 
+use common::tables::bits;
 use common::{dataset, fixture};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -65,14 +66,6 @@ fn both(problem: &Problem, plan: Plan) {
     let one_by_one = blueprint.build(&Cpu, &Watch::silent()).unwrap();
     let together = blueprint.build(&lockstep, &Watch::silent()).unwrap();
     assert!(lockstep.together.into_inner() > 1);
-    let bits = |table: &TvbTable| {
-        let one = |(job, fits): (&Job, &trustvb::fit::PathFits)| {
-            let numbers = fits.parameters.iter().chain(&fits.bound);
-            let numbers: Vec<u64> = numbers.map(|x| x.to_bits()).collect();
-            (*job, numbers, fits.sweeps.clone(), fits.status.clone())
-        };
-        table.paths().map(one).collect::<Vec<_>>()
-    };
     assert!(bits(&one_by_one) == bits(&together));
 }
 

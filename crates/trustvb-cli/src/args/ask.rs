@@ -6,6 +6,7 @@ use super::{GridArgs, IterationArgs, ModelArgs, OutputArgs};
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use trustvb::defaults::DRAWS;
 
 pub(super) const CALIBRATE_EXAMPLES: &str = "Examples:
   trustvb calibrate
@@ -42,7 +43,7 @@ pub(crate) struct AskArgs {
     #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
     pub(crate) method: Vec<String>,
     /// Draws behind each law that has no exact form
-    #[arg(long, default_value_t = 500, value_name = "N", value_parser = draws, help_heading = heading::RESAMPLING)]
+    #[arg(long, default_value_t = DRAWS, value_name = "N", value_parser = draws, help_heading = heading::RESAMPLING)]
     pub(crate) draws: usize,
 }
 
@@ -140,7 +141,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long)]
     pub(crate) token: bool,
     /// Draws behind each law that has no exact form
-    #[arg(long, default_value_t = 500, value_name = "N", value_parser = draws)]
+    #[arg(long, default_value_t = DRAWS, value_name = "N", value_parser = draws)]
     pub(crate) draws: usize,
     /// No remarks on standard error
     #[arg(short, long)]

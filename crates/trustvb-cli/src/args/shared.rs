@@ -4,6 +4,7 @@ use super::value::{bootstraps, column_type, omega, positive, seed, tolerance};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use trustvb::defaults;
 use trustvb::model::{ColumnType, KINDS};
 
 /// The models that there are, with their titles.
@@ -50,7 +51,7 @@ pub(crate) enum Format {
 #[command(next_help_heading = heading::MODEL)]
 pub(crate) struct ModelArgs {
     /// Number of components
-    #[arg(short = 'k', long, default_value_t = 2, value_parser = positive, allow_negative_numbers = true, help_heading = heading::COMMON)]
+    #[arg(short = 'k', long, default_value_t = defaults::COMPONENTS, value_parser = positive, allow_negative_numbers = true, help_heading = heading::COMMON)]
     pub(crate) components: usize,
     /// Columns to use, by name or number, separated by commas (gmm, mixture) [default: all]
     #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
@@ -75,7 +76,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "HOW")]
     pub(crate) noise: Option<String>,
     /// Refuse groups with fewer rows than this (bmlr)
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = defaults::MIN_GROUP_ROWS)]
     pub(crate) min_group_rows: usize,
     /// 'default' (does not depend on units), 'paper', or a TOML file with any of alpha0, m0, beta0,
     /// nu0, W0, loose (gmm) or alpha0, a0, b0, c0, d0, lambda (bmlr), and base = "default", "standardised"
@@ -93,22 +94,22 @@ pub(crate) struct ModelArgs {
 #[command(next_help_heading = heading::MODEL)]
 pub(crate) struct IterationArgs {
     /// Seed of everything random
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true, help_heading = heading::COMMON)]
+    #[arg(long, default_value_t = defaults::SEED, value_parser = seed, allow_negative_numbers = true, help_heading = heading::COMMON)]
     pub(crate) seed: u64,
     /// Start values: CSV with a header and a row per component; they are then the only start
     #[arg(long, value_name = "FILE")]
     pub(crate) centres: Option<PathBuf>,
     /// Random k-means++ starts of the full-data fit; the best bound wins
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = positive)]
+    #[arg(long, default_value_t = defaults::STARTS, value_name = "N", value_parser = positive)]
     pub(crate) starts: usize,
     /// Largest relative change at which a fit has converged [default: 1e-10; tables 1e-8]
     #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) tolerance: Option<f64>,
     /// Sweeps after which a fit gives up
-    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = positive)]
+    #[arg(long, default_value_t = defaults::MAX_SWEEPS, value_name = "N", value_parser = positive)]
     pub(crate) max_sweeps: usize,
     /// States that Anderson acceleration combines; 0 for plain sweeps
-    #[arg(long, default_value_t = 5, value_name = "DEPTH")]
+    #[arg(long, default_value_t = defaults::ACCELERATION, value_name = "DEPTH")]
     pub(crate) acceleration: usize,
 }
 
@@ -132,7 +133,7 @@ pub(crate) struct OutputArgs {
 #[command(next_help_heading = heading::RESAMPLING)]
 pub(crate) struct GridArgs {
     /// Bootstraps of each design
-    #[arg(short = 'B', long, default_value_t = 500, value_name = "N", value_parser = bootstraps, allow_negative_numbers = true)]
+    #[arg(short = 'B', long, default_value_t = defaults::BOOTSTRAPS, value_name = "N", value_parser = bootstraps, allow_negative_numbers = true)]
     pub(crate) bootstraps: u32,
     /// Draw bootstraps of all units from this many random subsets of n^0.7 units each (bag of little
     /// bootstraps): for data of very many units. Not with tvb
@@ -152,7 +153,7 @@ pub(crate) struct GridArgs {
     #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true, help_heading = heading::PAPER)]
     pub(crate) grid: Option<usize>,
     /// The smallest fraction
-    #[arg(long, default_value_t = 0.001, value_name = "X", value_parser = omega, allow_negative_numbers = true, help_heading = heading::PAPER)]
+    #[arg(long, default_value_t = defaults::OMEGA_MIN, value_name = "X", value_parser = omega, allow_negative_numbers = true, help_heading = heading::PAPER)]
     pub(crate) omega_min: f64,
     /// A new split and new bootstraps at every ω, as in the paper's studies
     #[arg(long, help_heading = heading::PAPER)]

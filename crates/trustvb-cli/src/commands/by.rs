@@ -15,12 +15,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use trustvb::answers::{answer_json, answers_csv, percent};
 use trustvb::backend::Cpu;
 use trustvb::calibrate::{Answer, Calibrator, Flag, Memory, Method};
 use trustvb::data::{ColumnValues, Slice, write_columns_parquet};
 use trustvb::functional::Functional;
 use trustvb::table::Watch;
-use trustvb_report::answers::{answer_json, answers_csv, percent};
 
 /// What came of each group.
 struct Groups<T> {

@@ -76,7 +76,7 @@ pub(super) fn one(
     given: Given,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Summary, Failure> {
-    let options = input::fit_options(&args.iteration, 1e-10, args.trace);
+    let options = input::fit_options(&args.iteration, trustvb::defaults::TOLERANCE, args.trace);
     let start = input::start(&args.iteration, &given.problem)?;
     let model = given.problem.model().as_ref();
     let fit = fit(model, None, args.omega, &start, &options, progress).map_err(|why| {

@@ -5,11 +5,11 @@ use crate::failure::Failure;
 use crate::output::{Heading, answers, check, write};
 use crate::say::say;
 use crate::{input, progress};
+use trustvb::answers::usual_methods;
 use trustvb::calibrate::{Calibrator, Memory, Method};
 use trustvb::functional::Functional;
 use trustvb::resample::Design;
 use trustvb::table::TvbTable;
-use trustvb_report::answers::{n_fits, usual_methods};
 use trustvb_report::picture::Quantity;
 
 pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
@@ -107,7 +107,7 @@ fn headline(table: &TvbTable, source: &str) -> String {
 
 fn heading(asked: &Asked<'_>, source: &str) -> String {
     let manifest = asked.table.manifest();
-    let fits = n_fits(asked.table);
+    let fits = asked.table.n_fits();
     let resamples = [Design::Full, Design::Split]
         .into_iter()
         .map(|design| (design.name(), asked.table.bootstraps(design).count()))

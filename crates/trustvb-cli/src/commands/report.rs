@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::say::say;
 use crate::{input, output};
-use trustvb_report::answers::usual_methods;
+use trustvb::answers::usual_methods;
 use trustvb_report::html::Report;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {

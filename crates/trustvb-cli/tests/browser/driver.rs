@@ -198,6 +198,18 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", json!({ "media": "" }));
     }
 
+    /// The page as a PDF on A4, with its headings in the outline.
+    pub(crate) fn print(&self) -> Vec<u8> {
+        let printed = self.devtools(
+            "Page.printToPDF",
+            json!({
+                "paperWidth": 8.27, "paperHeight": 11.69, "printBackground": true,
+                "generateTaggedPDF": true, "generateDocumentOutline": true,
+            }),
+        );
+        from_base64(printed["data"].as_str().expect("a PDF"))
+    }
+
     /// Keeps a picture of the window, or of the whole page.
     pub(crate) fn picture(&self, path: &Path, whole_page: bool) {
         let taken = self.devtools(

@@ -8,6 +8,7 @@ mod checks;
 mod common;
 mod driver;
 mod explorer;
+mod paper;
 mod report;
 #[path = "../common/server.rs"]
 mod server;

@@ -3,8 +3,10 @@
 use crate::checks::{assert_accessible, assert_nothing_cut};
 use crate::common::Scratch;
 use crate::driver::Browser;
+use crate::paper::headings;
 use crate::pictures;
 use serde_json::json;
+use std::fs;
 
 fn open(browser: &Browser, scratch: &Scratch, name: &str) {
     browser.open(&format!("file://{}", scratch.path(name).display()));
@@ -68,6 +70,7 @@ fn a_report_needs_nothing_else_and_fits_every_window() {
         assert_accessible(&browser);
     }
     browser.look_at_paper(&pictures().join("report-print.png"));
+    assert_no_lone_heading(&browser, "report");
     let csv = browser.run(
         "return decodeURIComponent(document.querySelector('a[download]').href.split(',').slice(1).join(','))",
         json!([]),
@@ -81,6 +84,44 @@ fn a_report_needs_nothing_else_and_fits_every_window() {
         "document.querySelector('button[data-copy=answer-table]').textContent !== 'Copy the table'",
     );
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Fails if a sheet of the printed page ends with a heading, or holds nothing else.
+fn assert_no_lone_heading(browser: &Browser, name: &str) {
+    let pdf = browser.print();
+    fs::write(pictures().join(format!("{name}.pdf")), &pdf).expect("a PDF can be kept");
+    let (sheets, found) = headings(&pdf);
+    let on_page = browser.run(
+        "return [...document.querySelectorAll('h1,h2,h3,h4')].filter((h) => h.checkVisibility()).length",
+        json!([]),
+    );
+    assert!(found.len() as u64 >= on_page.as_u64().expect("headings"), "{found:?}");
+    assert!(sheets > 1 && found.iter().any(|heading| heading.page > 1), "{found:?}");
+    let lone: Vec<_> = found.iter().filter(|heading| heading.company == 0).collect();
+    assert!(lone.is_empty(), "{lone:?}");
+}
+
+#[test]
+#[ignore = "needs Chromium: `cargo xtask test` installs and runs it"]
+fn lone_headings_are_found() {
+    let scratch = Scratch::new();
+    let page = |after: &str| {
+        format!(
+            "<!DOCTYPE html><html lang=en><title>t</title><h1>First</h1><p>text</p><h2>Last on its<br>sheet</h2>\
+             {after}<div style='break-before:page'><h2>Next</h2><p>text</p></div></html>"
+        )
+    };
+    scratch.write("lone.html", page(""));
+    scratch.write("fine.html", page("<p>text</p>"));
+    let browser = Browser::start();
+    for (name, expected) in [("lone.html", [true, false, true]), ("fine.html", [true; 3])] {
+        browser.open(&format!("file://{}", scratch.path(name).display()));
+        let (sheets, found) = headings(&browser.print());
+        assert_eq!(sheets, 2);
+        let accompanied: Vec<bool> = found.iter().map(|heading| heading.company > 0).collect();
+        assert_eq!(accompanied, expected, "{name}: {found:?}");
+        assert!(found[1].title.starts_with("Last on its"), "{found:?}");
+    }
 }
 
 #[test]
@@ -107,6 +148,7 @@ fn many_columns_make_no_endless_page() {
     browser.look(390, 844, "light");
     assert_nothing_cut(&browser, 390, "wide.html");
     assert_accessible(&browser);
+    assert_no_lone_heading(&browser, "report-many-columns");
     // Each warning once: a sentence that every quantity would repeat stands in one place.
     let times = browser
         .run("return document.body.textContent.split('Only 20 bootstraps').length - 1", json!([]));

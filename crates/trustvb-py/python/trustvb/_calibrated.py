@@ -168,6 +168,7 @@ class Calibrated(Estimator):
                 with_data,
                 _ask.jobs(n_jobs),
                 bar.callback,
+                [held._native for held in self._tables],
             )
         return Table(native)
 
@@ -232,8 +233,8 @@ class Calibrated(Estimator):
 
         ``h``, ``level``, ``method``, ``draws`` and ``frame`` are those of :meth:`Table.intervals`, other arguments
         those of :meth:`table`. The table is built once and kept. Without ``method`` it holds fits of bootstraps at ω = 1
-        alone; a method that looks at other ω (``tvb``, ``gpc``, ``anchored``) has a table with a grid built, once, when
-        it is first asked.
+        alone; a method that looks at other ω (``tvb``, ``gpc``, ``anchored``) adds a grid, once, when it is first asked.
+        No fit is made twice.
         """
         if method is not None:
             return self.compare(h, level, method, draws=draws, frame=frame, **table)

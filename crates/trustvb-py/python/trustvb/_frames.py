@@ -232,5 +232,6 @@ def _shown(columns: dict[str, list[Any]], rows: list[dict[str, Any]], frame: Fra
     from ._intervals import Intervals
 
     result = Intervals(columns)
+    result.attrs["bootstraps"] = rows[0].get("bootstraps") if rows else None
     result.attrs["warnings"] = {name: sentence for name, sentence, _ in warnings_of(rows)}
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,9 @@ class Held:
 
     def __len__(self) -> int:
         return len(self._tables)
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter([table for _, table in self._tables])
 
     def find(self, need: Need, build: Callable[[], Table]) -> Table:
         """One that is there, or a new one, which takes the place of those that it makes superfluous."""

@@ -38,7 +38,8 @@ class Intervals(pandas.DataFrame):  # type: ignore[misc]
         return answer if columns >= _ANSWER else comparison if columns >= _COMPARISON else None
 
     def _said(self) -> tuple[list[dict[str, Any]], dict[str, str], int | None]:
-        rows: list[dict[str, Any]] = self.to_dict("records")
+        bootstraps = self.attrs.get("bootstraps")
+        rows = [{**row, "bootstraps": bootstraps} for row in self.to_dict("records")]
         return rows, self.attrs.get("warnings", {}), pandas.get_option("display.max_rows")
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from . import _native
-from ._answer import NO_INTERVAL, NOT_CHECKED, Row, headline, listed, percent
+from ._answer import NO_INTERVAL, NOT_CHECKED, Row, headline, listed
 
 WIDTH = 80
 
@@ -59,8 +59,8 @@ def covers(row: Row) -> str:
     """``69%, too short``."""
     if row["verdict"] in (NOT_CHECKED, NO_INTERVAL):
         return str(row["verdict"]).removeprefix("VB was ")
-    words = row["verdict"].removeprefix("VB is ")
-    return f"{100 * row['vb_coverage']:.0f}%" + ("" if words == "fine" else f", {words}")
+    words = row["verdict"].removeprefix("VB is ").removeprefix("VB ")
+    return _native.covered(row["vb_coverage"]) + ("" if words == "fine" else f", {words}")
 
 
 def _lines(
@@ -95,7 +95,7 @@ def answer_text(rows: Sequence[Row], sentences: dict[str, str], most: int | None
         vb = brackets(
             [(w(r["vb_lower"]), w(r["vb_upper"])) for w, r in zip(write, shown, strict=True)]
         )
-        claim = percent(level)
+        claim = _native.percent(level)
         by = shown[0].get("method", RECOMMENDED)
         use_this = (
             f"use this {claim} interval" if by == RECOMMENDED else f"{claim} interval by {by}"
@@ -128,7 +128,7 @@ def comparison_text(rows: Sequence[Row], sentences: dict[str, str], most: int | 
     limits = brackets([(w(r["lower"]), w(r["upper"])) for w, r in zip(write, shown, strict=True)])
     cells = []
     for row, interval in zip(shown, limits, strict=True):
-        method = row["method"] + (f" {percent(row['level'])}" if several else "")
+        method = row["method"] + (f" {_native.percent(row['level'])}" if several else "")
         omega, coverage, se = row["omega"], row["coverage"], row["coverage_se"]
         share = "–" if math.isnan(coverage) else f"{100 * coverage:.1f}%"
         cells.append(
@@ -140,7 +140,7 @@ def comparison_text(rows: Sequence[Row], sentences: dict[str, str], most: int | 
                 "use this" if row.get("recommended") else "",
             ]
         )
-    name = "interval" if several else f"{percent(shown[0]['level'])} interval"
+    name = "interval" if several else f"{_native.percent(shown[0]['level'])} interval"
     header = ["  method", name, "ω", "covers", ""]
     table = _lines(header, cells, right=[])
     lines, last = [table[0]], None
@@ -194,7 +194,7 @@ def answer_html(rows: Sequence[Row], sentences: dict[str, str], most: int | None
     parts = []
     for level in dict.fromkeys(row["level"] for row in rows):
         own = [row for row in rows if row["level"] == level]
-        claim = percent(level)
+        claim = _native.percent(level)
         by = own[0].get("method", RECOMMENDED)
         use_this = (
             f"use this {claim} interval" if by == RECOMMENDED else f"{claim} interval by {by}"

@@ -3,10 +3,6 @@
 use super::guard::{Guard, guard};
 use super::session::{Known, Refusal, Session};
 use super::{limits, overview, page};
-use crate::answers::{
-    answers_csv, answers_json, headline, in_words, omega_text, quantity_in_words, sentence,
-    usual_methods,
-};
 use crate::command::QuestionCommand;
 use crate::figures::{Grid, render_legend, render_png};
 use crate::html::{Report, coverage_text};
@@ -24,8 +20,14 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Semaphore;
+use trustvb::answers::{
+    answers_csv, answers_json, headline, in_words, omega_text, quantity_in_words, sentence,
+    usual_methods,
+};
 use trustvb::calibrate::{Answer, CalibrateError, Method};
 use trustvb::functional::{Functional, Vocabulary};
+use trustvb::remedy::{Advise, in_command};
+use trustvb::resample::Design;
 
 #[derive(Clone)]
 pub(super) struct App {
@@ -126,7 +128,7 @@ impl From<Refusal> for Problem {
                     limits::PATIENCE.as_secs()
                 ),
             ),
-            Refusal::Calibrate(why) => Problem::new(unprocessable, why.to_string()),
+            Refusal::Calibrate(why) => Problem::new(unprocessable, why.advised(in_command)),
             Refusal::Functional(why) => {
                 // Positions in characters as JavaScript counts them.
                 let units =
@@ -326,10 +328,10 @@ async fn ask(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem
             .enumerate()
             .map(|(i, quantity)| part_json(session, open, (at, i), quantity, level))
             .collect();
-        let all: Vec<&Answer> = quantities.iter().flat_map(|q| &q.answers).collect();
+        let lists: Vec<&[Answer]> = quantities.iter().map(|q| q.answers.as_slice()).collect();
         Ok(Json(json!({
-            "answer": answers_json(&open.table, all.iter().copied()),
-            "words": in_words(all.iter().copied()),
+            "answer": answers_json(&open.table, lists.iter().copied().flatten()),
+            "words": in_words(&lists, open.table.bootstraps(Design::Full).count()),
             "parts": parts,
             "command": command(session, at, "interval", &list, level, &methods, &[])?,
         })))

@@ -20,6 +20,7 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use trustvb::remedy::{Advise, in_command};
 use trustvb::table::TvbTable;
 
 /// How to serve.
@@ -47,7 +48,7 @@ pub enum ExploreError {
         source: io::Error,
     },
     /// A table's data do not make its model.
-    #[error("{table}: {source}")]
+    #[error("{table}: {}", source.advised(in_command))]
     Model {
         /// The table.
         table: String,

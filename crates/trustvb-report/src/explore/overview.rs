@@ -116,7 +116,7 @@ fn row_json(overview: &Overview<'_>, row: &Row<'_>, functional: &str) -> Value {
         "own": row.vb_interval(),
         "longer": row.longer().map(|ratio| format!("×{ratio:.2}")),
         "covers": row.covers(),
-        "verdict": row.verdict().words(),
+        "verdict": row.verdict(),
         "numbers": [row.quoted.estimate, row.quoted.lower, row.quoted.upper],
         "warnings": row.warnings().map(|flag| flag.name()).collect::<Vec<_>>(),
         "pair": row.pair(),

@@ -55,6 +55,8 @@ pub struct BoxPanel {
     pub log: bool,
     /// A value to compare with, drawn as a horizontal line.
     pub reference: Option<f64>,
+    /// What the axis must reach at least, so that panels that are read together have the same one.
+    pub over: Option<(f64, f64)>,
 }
 
 /// Panels of boxplots, on one scale where they are of about the same size.
@@ -130,7 +132,8 @@ impl Scaled for BoxPanel {
     fn scale(&self) -> Scale {
         let boxes = self.groups.iter().flat_map(|group| &group.boxes);
         let values = boxes.flat_map(|b| [b.min, b.q1, b.median, b.q3, b.max]);
-        let values = values.chain(self.reference);
+        let reach = self.over.into_iter().flat_map(|(low, high)| [low, high]);
+        let values = values.chain(self.reference).chain(reach);
         if self.log { Scale::log_over(values, 0.05) } else { Scale::linear_over(values, 0.05) }
     }
 

@@ -4,7 +4,7 @@ use super::clusters::ClustersPanel;
 use super::coverage::CoveragePanel;
 use super::density::DensityPanel;
 use super::grid::Grid;
-use super::text::whole_percent;
+use trustvb::answers::whole_percent;
 
 /// One functional: how its density changes, and the curve that says by how much it should.
 #[derive(Clone, Debug, Default)]

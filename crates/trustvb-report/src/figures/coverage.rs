@@ -10,6 +10,7 @@ use super::scale::{Scale, extent};
 use super::svg::Element;
 use super::text;
 use super::theme::{Paint, StyleBook, TICK_SIZE};
+use trustvb::answers::whole_percent;
 
 const X_LABEL: &str = "ω";
 const LONGER: &str = "← longer";
@@ -113,8 +114,7 @@ impl CoveragePanel {
         let levels = self.levels.iter().filter(|l| (0.0..=1.0).contains(*l)).map(level);
         // Its name is its coverage.
         let named = self.curves.iter().filter(|curve| self.own().is_none() || curve.method != "vb");
-        let own =
-            self.own().map(|coverage| (coverage, format!("VB: {}", text::whole_percent(coverage))));
+        let own = self.own().map(|coverage| (coverage, format!("VB: {}", whole_percent(coverage))));
         levels.chain(named.filter_map(name)).chain(own).collect()
     }
 
@@ -280,10 +280,8 @@ impl Panel for CoveragePanel {
             self.own().and_then(|own| Some((x.position(1.0)?, y.position(own)?)))
         {
             let style = styles.get("vb");
-            let tip = format!(
-                "VB's own interval covers {}",
-                text::whole_percent(self.own().unwrap_or(0.0))
-            );
+            let tip =
+                format!("VB's own interval covers {}", whole_percent(self.own().unwrap_or(0.0)));
             group.push(style.marker.draw(px, py, 4.4, style.paint).tooltip(tip));
         }
         if self.curves.iter().all(|curve| curve.points().all(|(_, value, _)| !value.is_finite())) {
@@ -297,7 +295,7 @@ impl Panel for CoveragePanel {
         let methods = self.series().join(", ");
         let mut text = format!("Coverage of {} against ω for {methods}.", self.functional);
         if let Some(own) = self.own() {
-            text.push_str(&format!(" VB's own interval covers {}.", text::whole_percent(own)));
+            text.push_str(&format!(" VB's own interval covers {}.", whole_percent(own)));
         }
         if !chosen.is_empty() {
             text.push_str(&format!(" Chosen: {}.", chosen.join(", ")));

@@ -1,6 +1,6 @@
 //! Densities of a functional, one per method, with the methods' intervals as bars under the curves.
 
-use crate::answers::deserved;
+use trustvb::answers::deserved;
 
 use super::figure::{Figure, FigurePanel};
 use super::panel::{

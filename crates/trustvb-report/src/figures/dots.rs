@@ -46,6 +46,8 @@ pub struct DotsPanel {
     pub groups: Vec<DotsGroup>,
     /// The value aimed at, such as 0.95, drawn as a horizontal line.
     pub nominal: Option<f64>,
+    /// What the axis must reach at least, so that several figures have the same one.
+    pub over: Option<(f64, f64)>,
 }
 
 /// Panels of dots, on one scale.
@@ -95,7 +97,8 @@ impl Scaled for DotsPanel {
     fn scale(&self) -> Scale {
         let dots = self.groups.iter().flat_map(|group| &group.dots);
         let values = dots.flat_map(|dot| [dot.value, dot.lower, dot.upper]);
-        Scale::linear_over(values.chain(self.nominal), 0.06)
+        let reach = self.over.into_iter().flat_map(|(low, high)| [low, high]);
+        Scale::linear_over(values.chain(self.nominal).chain(reach), 0.06)
     }
 
     fn margins_on(&self, width: f64, height: f64, scale: &Scale) -> Margins {

@@ -1,6 +1,6 @@
 //! Intervals of many quantities by several methods, row by row, with their numbers and coverage at the side.
 
-use crate::answers::deserved;
+use trustvb::answers::{deserved, whole_percent};
 
 use super::figure::{Figure, FigurePanel};
 use super::panel::{
@@ -89,7 +89,7 @@ impl ForestInterval {
 
     fn covers(&self) -> String {
         let share = self.coverage.filter(|c| (0.0..=1.0).contains(c));
-        share.map_or_else(String::new, |c| format!("covers {}", text::whole_percent(c)))
+        share.map_or_else(String::new, |c| format!("covers {}", whole_percent(c)))
     }
 }
 

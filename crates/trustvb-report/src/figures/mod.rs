@@ -42,5 +42,4 @@ pub use png::{FigureError, SAVED_SCALE, render_png, save};
 pub use scale::{Scale, Tick};
 pub use strip::{render_coverage_bar, render_interval_pair};
 pub use svg::Element;
-pub use text::whole_percent;
 pub use theme::{Marker, Paint, SeriesStyle, StyleBook, style_sheet};

@@ -5,6 +5,7 @@ use super::scale::Scale;
 use super::svg::Element;
 use super::text;
 use super::theme::{FONT_FAMILY, Paint, TICK_SIZE};
+use trustvb::answers::whole_percent;
 
 const PAIR: (f64, f64) = (300.0, 26.0);
 const BAR: (f64, f64) = (190.0, 30.0);
@@ -53,7 +54,7 @@ pub fn render_coverage_bar(level: f64, covers: f64, short: bool, least: f64) -> 
     let x = Scale::linear(least, 1.0).onto(left, right);
     let mut body = Element::group();
     body.push(Element::line(left, middle, right, middle).stroke(Paint::Grid, 2.0));
-    let shown = text::whole_percent(covers);
+    let shown = whole_percent(covers);
     if let (Some(claim), Some(dot)) = (x.clamped(level), x.clamped(covers)) {
         let (paint, ink) =
             if short { (Paint::Vermillion, Paint::Warn) } else { (Paint::Green, Paint::Text) };

@@ -137,15 +137,6 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
     with_minus(&format!("{value:.decimals$}"))
 }
 
-/// A coverage without decimals, which an estimate does not deserve; never rounded to certainty.
-pub fn whole_percent(share: f64) -> String {
-    match share {
-        c if c > 0.995 && c < 1.0 => ">99%".to_string(),
-        c if c < 0.005 && c > 0.0 => "<1%".to_string(),
-        c => format!("{:.0}%", 100.0 * c),
-    }
-}
-
 /// A count with commas between thousands.
 pub(crate) fn count(value: usize) -> String {
     let digits = value.to_string();
@@ -182,8 +173,6 @@ mod tests {
             assert_eq!(short(value, 3), text);
         }
         assert_eq!(count(1_234_567), "1,234,567");
-        let shares = [0.0, 0.001, 0.687, 0.998, 1.0].map(whole_percent);
-        assert_eq!(shares, ["0%", "<1%", "69%", ">99%", "100%"]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The answer's table: a row for each quantity, and warnings as sentences.
 
 use super::Report;
-use crate::answers::percent;
 use crate::overview::{Merged, Overview};
 use maud::{Markup, PreEscaped, html};
+use trustvb::answers::percent;
 
 /// Quantities that a warning names, at most.
 const NAMED: usize = 8;
@@ -45,9 +45,9 @@ pub(super) fn rows(report: &Report<'_>, overview: &Overview<'_>) -> Markup {
                             td.own { (row.vb_interval().unwrap_or_default()) }
                             td.longer { @match row.longer() { Some(ratio) => { (format!("×{ratio:.2}")) } None => { "–" } } }
                             td.pair-cell { (PreEscaped(row.pair())) }
-                            td.bar-cell title=(row.verdict().words()) {
+                            td.bar-cell title=(row.verdict()) {
                                 @match overview.coverage_bar(row) {
-                                    Some(bar) => { (PreEscaped(bar)) span.unseen { " " (row.verdict().words()) } }
+                                    Some(bar) => { (PreEscaped(bar)) span.unseen { " " (row.verdict()) } }
                                     None => { "not known" }
                                 }
                             }

@@ -11,12 +11,12 @@ mod quantity;
 
 pub(crate) use policy::source_hash;
 
-use crate::answers::{answers_csv, headline, omega_text, percent, plural};
 use crate::command::{QuestionCommand, build_command};
 use crate::figures::{Grid, style_sheet};
 use crate::overview::{Overview, about, merged, shown};
 use crate::picture::{Quantity, forest_panels, omega_panel};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use trustvb::answers::{answers_csv, headline, omega_text, percent, plural};
 use trustvb::calibrate::{Answer, Method};
 use trustvb::table::TvbTable;
 

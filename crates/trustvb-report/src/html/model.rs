@@ -1,11 +1,11 @@
 //! Data, model, prior, settings and versions: what a reader needs to judge the fits.
 
 use super::Report;
-use crate::answers::{n_fits, plural, significant};
 use crate::command::resamples_in_words;
 use crate::figures::{Grid, ScatterMatrixFigure};
 use crate::picture::{ClusterPicture, bound_panel, clusters, ellipse_caption};
 use maud::{Markup, PreEscaped, html};
+use trustvb::answers::{plural, significant};
 use trustvb::fit::{Matching, ReplicateStart, Start, StatusCode, Stopping};
 use trustvb::model::{PriorBase, PriorInWords};
 use trustvb::table::{Manifest, TvbTable};
@@ -239,7 +239,7 @@ fn fits(table: &TvbTable) -> String {
         limit += usize::from(*status == StatusCode::HitLimit);
         failed += usize::from(*status == StatusCode::Degenerate);
     }
-    let all = n_fits(table);
+    let all = table.n_fits();
     match (limit, failed) {
         (0, 0) => format!("{all}, all converged"),
         _ => format!("{all}; {limit} did not converge, {failed} failed"),

@@ -1,12 +1,11 @@
 //! One quantity of a report: its densities and coverage curves, and which flags it has.
 
 use super::Report;
-use crate::answers::{headline, quantity_in_words, sentence, significant};
 use crate::figures::Grid;
 use crate::overview::shown;
 use crate::picture::{Quantity, coverage_panel, density_panel};
-use crate::plain::in_plain_words;
 use maud::{Markup, PreEscaped, html};
+use trustvb::answers::{headline, in_plain_words, quantity_in_words, sentence, significant};
 use trustvb::calibrate::{Answer, Flag, Method};
 
 /// One quantity, folded: the line that is always seen says what to use.

@@ -7,6 +7,7 @@ pub use cpu::Cpu;
 use crate::fit::{PathFits, PathOptions, Reference, Trip, Walk};
 use crate::model::Model;
 use crate::resample::{Design, Resamples};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
@@ -25,6 +26,8 @@ pub struct Work<'a> {
     /// The number of the grid's first point, where resamples differ from one to the next: `tvb-sequential` asks for
     /// grids of one ω, step after step.
     pub first: usize,
+    /// Fits at the first ω that were made before, and need not be made again.
+    pub known: Option<&'a BTreeMap<Job, PathFits>>,
 }
 
 impl<'a> Work<'a> {
@@ -39,6 +42,7 @@ impl<'a> Work<'a> {
             }),
             weights_change: self.resamples.changes_with_omega(job.design),
             number: self.stream(job),
+            first: self.known.and_then(|known| known.get(&job)),
             reference: self.reference,
             options: self.options,
         };

@@ -3,6 +3,7 @@
 use super::{CurvePoint, Flag, Method};
 use crate::model::ModelError;
 use crate::posterior::Posterior;
+use crate::remedy::{Advise, Remedy};
 
 /// A calibrated interval with its evidence.
 #[derive(Clone, Debug)]
@@ -52,14 +53,14 @@ impl Answer {
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
     /// The table lacks what the method needs.
-    #[error("{method} needs {needs}, which the table does not have; {remedy}")]
+    #[error("{method} needs {needs}, which the table does not have")]
     Missing {
         /// The method.
         method: &'static str,
         /// What is missing.
         needs: &'static str,
         /// How to get it.
-        remedy: &'static str,
+        remedy: Remedy,
     },
     /// A method that makes fits of its own.
     #[error(
@@ -94,7 +95,7 @@ pub enum CalibrateError {
     /// The full-data fit at ω = 1 is degenerate or not there.
     #[error(
         "the table has no full-data fit at ω = 1, so there is nothing to calibrate: the fit failed, \
-         or the table is not complete (`trustvb table info` tells which)"
+         or the table is not complete"
     )]
     NoFullFit,
     /// The stored data do not make the stored model.
@@ -103,4 +104,15 @@ pub enum CalibrateError {
     /// Nobody waits for the answer any more.
     #[error("interrupted")]
     Cancelled,
+}
+
+impl Advise for CalibrateError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            CalibrateError::Missing { remedy, .. } => vec![*remedy],
+            CalibrateError::NoFullFit => vec![Remedy::InspectTable],
+            CalibrateError::Model(error) => error.remedies(),
+            _ => Vec::new(),
+        }
+    }
 }

@@ -13,13 +13,13 @@ pub struct Ask<'a> {
     draws: usize,
 }
 
-/// Draws behind each law that has no exact form, unless told otherwise.
-pub const DRAWS: usize = 500;
+pub use crate::defaults::DRAWS;
+use crate::defaults::LEVEL;
 
 impl<'a> Ask<'a> {
     pub(crate) fn new(table: &'a TvbTable, text: &str) -> Result<Ask<'a>, FunctionalError> {
         let functional = Functional::parse(text, table.layout())?;
-        Ok(Ask { table, functional, level: 0.95, draws: DRAWS })
+        Ok(Ask { table, functional, level: LEVEL, draws: DRAWS })
     }
 
     /// The level of the intervals; 0.95 unless told otherwise.

@@ -1,11 +1,14 @@
 //! What to know before trusting an interval, as a name for programs and a sentence for people.
 
 use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
+use crate::defaults;
 use crate::fit::{StatusCode, is_emptied, match_components};
 use crate::posterior::{Family, Posterior};
+use crate::remedy::{Advise, Remedy, in_command};
 use crate::resample::Design;
 use crate::special::gamma::trigamma;
 use crate::table::TvbTable;
+use std::fmt;
 
 /// A warning or remark on an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,13 +161,16 @@ impl Flag {
         Flag::REMARKS.contains(&self.name())
     }
 
-    /// What it means, in a sentence.
+    /// What it means and what to do, in a sentence with the words of the command.
     pub fn sentence(&self) -> String {
+        self.advised(in_command)
+    }
+
+    /// What it means.
+    fn meaning(&self) -> String {
         match self {
             Flag::AtOmegaOne => "the VB interval already has the coverage it claims".to_owned(),
-            Flag::AtGridEdge => "the answer is the smallest ω of the grid; a smaller --omega-min \
-                                 may be needed"
-                .to_owned(),
+            Flag::AtGridEdge => "the answer is the smallest ω of the grid".to_owned(),
             Flag::NeverReachesLevel { highest } => format!(
                 "no ω of the grid reaches the level: the highest estimated coverage is {highest:.3}, \
                  and the interval may be too short"
@@ -180,13 +186,12 @@ impl Flag {
                  overlap, or there are too many",
                 percent(*share)
             ),
-            Flag::FewBootstraps { bootstraps } => format!(
-                "only {bootstraps} bootstraps: the estimated coverage is uncertain; use -B 500 or more"
-            ),
-            Flag::IncompleteTable { found, expected } => format!(
-                "only {found} of {expected} resamples are in the table; run `trustvb table build` \
-                 again to complete it"
-            ),
+            Flag::FewBootstraps { bootstraps } => {
+                format!("only {bootstraps} bootstraps: the estimated coverage is uncertain")
+            }
+            Flag::IncompleteTable { found, expected } => {
+                format!("only {found} of {expected} resamples are in the table")
+            }
             Flag::FullFitFailed => "the full-data fit at this ω failed".to_owned(),
             Flag::Undefined => {
                 "it has no finite value at the posterior mean or at a limit (as the log of a \
@@ -237,6 +242,23 @@ impl Flag {
                  misses mostly on one side; data are few for components that overlap so much",
                 percent(*share)
             ),
+        }
+    }
+}
+
+impl fmt::Display for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.meaning())
+    }
+}
+
+impl Advise for Flag {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Flag::AtGridEdge => vec![Remedy::SmallerOmegaMin],
+            Flag::FewBootstraps { .. } => vec![Remedy::Bootstraps(defaults::BOOTSTRAPS)],
+            Flag::IncompleteTable { .. } => vec![Remedy::CompleteTable],
+            _ => Vec::new(),
         }
     }
 }

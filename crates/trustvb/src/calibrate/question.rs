@@ -11,6 +11,7 @@ use crate::fit::StatusCode;
 use crate::functional::Part;
 use crate::model::Model;
 use crate::posterior::Posterior;
+use crate::remedy::Remedy;
 use crate::resample::Design;
 use crate::table::TvbTable;
 use rayon::prelude::*;
@@ -94,7 +95,7 @@ impl<'a> Question<'a> {
         self.model.ok_or(CalibrateError::Missing {
             method: method.name(),
             needs: "the data",
-            remedy: "build the table without --without-data",
+            remedy: Remedy::KeepData,
         })
     }
 

@@ -109,6 +109,7 @@ fn step(
         reference,
         options: options(question),
         first: at.number,
+        known: None,
     };
     let parameters =
         |fits: PathFits| (fits.status[0] != StatusCode::Degenerate).then_some(fits.parameters);

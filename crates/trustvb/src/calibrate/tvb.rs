@@ -13,6 +13,7 @@ use super::coverage::CoverageCurve;
 use super::evidence::Choice;
 use super::flag::{Flag, from_curve};
 use super::{CalibrateError, Method};
+use crate::remedy::Remedy;
 use crate::resample::Design;
 
 /// The grid search, for `tvb` and `gpc`.
@@ -96,9 +97,5 @@ pub(super) fn missing(method: Method, design: Design) -> CalibrateError {
         Design::Subset => "fits of the subsets (design `subset`)",
         Design::Split => "a half sample and bootstraps of the other half (design `split`)",
     };
-    CalibrateError::Missing {
-        method: method.name(),
-        needs,
-        remedy: "build the table with this method in --method, or leave the method out",
-    }
+    CalibrateError::Missing { method: method.name(), needs, remedy: Remedy::ServeMethod }
 }

@@ -13,6 +13,7 @@ use super::missing::{BadCell, MissingCells, RowUnit};
 use super::read::ReadOptions;
 use super::select::{Choice, select};
 use crate::memory;
+use crate::remedy::Remedy;
 
 /// As much of the first line as is looked at to find the separator.
 const HEAD_LIMIT: usize = 1 << 20;
@@ -42,9 +43,8 @@ pub(super) fn read_csv_sized(
     let mut rows = CsvRows::open(reader, name, options, total_bytes)?;
     // A double is eight bytes and takes at most some 26 in a file, of the columns that are wanted.
     let wanted = rows.table.choices.len() as f64 / rows.header.len().max(1) as f64;
-    let (bytes, remedy) =
-        (total_bytes as f64 * wanted * 8.0 / 26.0, "choose columns with --columns");
-    memory::check("its numbers", bytes, remedy)
+    let bytes = total_bytes as f64 * wanted * 8.0 / 26.0;
+    memory::check("its numbers", bytes, &[Remedy::Columns("choose columns")])
         .map_err(|error| DataError::Memory { file: name.to_owned(), error })?;
     let frame = rows.piece(usize::MAX)?;
     let (n_read, n_columns) = (rows.table.n_read, rows.header.len());
@@ -300,20 +300,24 @@ pub(crate) fn is_missing(text: &str) -> bool {
 }
 
 /// What to do about text in a numeric column.
-fn hint(text: &str) -> &'static str {
+fn remedies(text: &str) -> &'static [Remedy] {
     let number = |text: &str| text.parse::<f64>().is_ok();
     if text.matches(',').count() == 1 && number(&text.replace(',', ".")) {
-        "write the decimal comma as a point, as in 1.5"
+        &[Remedy::Do("write the decimal comma as a point, as in 1.5")]
     } else if text.contains(',') && number(&text.replace(',', "")) {
-        "write it without separators of thousands"
+        &[Remedy::Do("write it without separators of thousands")]
     } else if text.contains('_') && number(&text.replace('_', "")) {
-        "write it without underscores"
+        &[Remedy::Do("write it without underscores")]
     } else if text.strip_prefix("0x").or(text.strip_prefix("0X")).is_some() {
-        "write it in decimal, not hexadecimal"
+        &[Remedy::Do("write it in decimal, not hexadecimal")]
     } else if text.split_whitespace().count() > 1 && text.split_whitespace().all(number) {
-        "separate cells by commas, tabs or semicolons, not by blanks"
+        &[Remedy::Do("separate cells by commas, tabs or semicolons, not by blanks")]
     } else {
-        "correct it, choose numeric columns with --columns, or use --model mixture, which takes text"
+        &[
+            Remedy::Do("correct it"),
+            Remedy::Columns("choose numeric columns"),
+            Remedy::MixedModel("text"),
+        ]
     }
 }
 
@@ -355,6 +359,7 @@ impl Table {
                 first: Vec::new(),
                 n_cells: 0,
                 n_rows: 0,
+                of_numbers_only: false,
             },
             n_read: 0,
         }
@@ -389,7 +394,7 @@ impl Table {
                             line,
                             column: choice.name.clone(),
                             text: text.to_owned(),
-                            hint: hint(text),
+                            remedies: remedies(text),
                         });
                     }
                 }

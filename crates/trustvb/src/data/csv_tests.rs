@@ -1,5 +1,6 @@
 //! What CSV files are accepted, and what is said about the others.
 
+use crate::remedy::{Advise, in_command};
 use std::cell::Cell;
 
 use proptest::prelude::*;
@@ -21,7 +22,7 @@ fn dropping() -> ReadOptions<'static> {
 }
 
 fn assert_says(error: DataError, fragments: &[&str]) {
-    let message = error.to_string();
+    let message = error.advised(in_command);
     for fragment in fragments {
         assert!(message.contains(fragment), "{fragment:?} not in {message:?}");
     }
@@ -153,7 +154,7 @@ fn rows_with_missing_cells_are_dropped_on_request() {
     assert_eq!(frame.dropped_rows(), [3, 5]);
     assert_eq!((frame.row_number(0), frame.row_number(1)), (2, 4));
     let none = read_csv("x\nNA\n\"\"\n".as_bytes(), "file.csv", &dropping()).unwrap_err();
-    assert_says(none, &["each of its 2 rows", "--drop-missing leaves none"]);
+    assert_says(none, &["each of its 2 rows", "none is left without them"]);
     let mut options = dropping();
     options.text_columns.push("g".into());
     let frame = read_csv("x,g\n1,NA\n2,none\n".as_bytes(), "file.csv", &options).unwrap();

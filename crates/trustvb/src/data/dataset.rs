@@ -226,7 +226,14 @@ pub(super) fn check_columns(
     let n_cells = bad_cells.len();
     bad_cells.dedup_by_key(|cell| cell.0);
     let n_rows = bad_cells.len();
-    let missing = MissingCells { file: file(), unit: RowUnit::Row, first, n_cells, n_rows };
+    let missing = MissingCells {
+        file: file(),
+        unit: RowUnit::Row,
+        first,
+        n_cells,
+        n_rows,
+        of_numbers_only: true,
+    };
     Err(DataError::Missing(Box::new(missing)))
 }
 
@@ -242,6 +249,7 @@ pub(super) fn check_size(file: &str, n_rows: usize, n_columns: usize) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::remedy::{Advise, in_command};
 
     fn named(names: &[&str], columns: &[&[f64]]) -> Result<Dataset, DataError> {
         Dataset::from_columns(
@@ -281,7 +289,7 @@ mod tests {
             (named(&["a"], &[&[f64::NEG_INFINITY]]), &["1 cell is", "in 1 row", "-inf"]),
         ];
         for (result, fragments) in cases {
-            let message = result.unwrap_err().to_string();
+            let message = result.unwrap_err().advised(in_command);
             for fragment in fragments {
                 assert!(message.contains(fragment), "{fragment:?} not in {message:?}");
             }
@@ -309,7 +317,7 @@ mod tests {
             ),
         ];
         for (data, n_components, fragments) in cases {
-            let message = data.check_for_mixture(n_components).unwrap_err().to_string();
+            let message = data.check_for_mixture(n_components).unwrap_err().advised(in_command);
             for fragment in fragments {
                 assert!(message.contains(fragment), "{fragment:?} not in {message:?}");
             }
@@ -325,7 +333,7 @@ mod tests {
         }
         for size in [1e-162, 1e-80, 1e80, 1e154, 1e300] {
             let data = named(&["b"], &[&wave(size)]).unwrap();
-            let message = data.check_for_mixture(2).unwrap_err().to_string();
+            let message = data.check_for_mixture(2).unwrap_err().advised(in_command);
             assert!(
                 message.contains("column `b` goes from") && message.contains("change its units"),
                 "{message}"

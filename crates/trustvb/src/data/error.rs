@@ -8,6 +8,7 @@ use super::dataset::{LARGEST, SMALLEST};
 use super::missing::{MissingCells, RowUnit};
 use super::wording::{caret, count, quoted_list, shorten};
 use crate::memory::TooLarge;
+use crate::remedy::{Advise, Remedy};
 
 /// What is wrong with a file, a formula or a data set.
 #[derive(Debug, Error)]
@@ -26,8 +27,10 @@ pub enum DataError {
         file: String,
         /// The column.
         column: String,
-        /// What is wrong, and what to do.
+        /// What is wrong.
         what: String,
+        /// What to do about it.
+        remedies: &'static [Remedy],
     },
     /// Units that cannot be.
     #[error("{file}: {what}")]
@@ -99,9 +102,8 @@ pub enum DataError {
     },
     /// A column without a name.
     #[error(
-        "{file}: column {position} has no name in the header; name it, or choose others with \
-         --columns (a column of row numbers comes from R's write.csv without row.names = FALSE or \
-         pandas' to_csv without index=False)"
+        "{file}: column {position} has no name in the header (a column of row numbers comes from R's write.csv \
+         without row.names = FALSE or pandas' to_csv without index=False)"
     )]
     EmptyName {
         /// The file.
@@ -153,7 +155,7 @@ pub enum DataError {
         column: String,
     },
     /// Text where a number is needed.
-    #[error("{file}, line {line}, column `{column}`: `{}` is not a number; {hint}", shorten(text))]
+    #[error("{file}, line {line}, column `{column}`: `{}` is not a number", shorten(text))]
     NotNumeric {
         /// The file.
         file: String,
@@ -164,15 +166,15 @@ pub enum DataError {
         /// What the cell holds.
         text: String,
         /// What to do about it.
-        hint: &'static str,
+        remedies: &'static [Remedy],
     },
     /// Empty, NA, NaN or infinite cells.
     #[error("{}", .0.text())]
     Missing(Box<MissingCells>),
     /// Dropping the rows with missing cells leaves nothing.
     #[error(
-        "{file}: each of its {} has a missing or infinite cell, so --drop-missing leaves none; \
-         choose columns that are filled with --columns", count(*.n_rows, "row")
+        "{file}: each of its {} has a missing or infinite cell, so that none is left without them",
+        count(*.n_rows, "row")
     )]
     AllDropped {
         /// The file.
@@ -221,7 +223,7 @@ pub enum DataError {
         first: String,
     },
     /// A Parquet column of a type that is neither number nor text.
-    #[error("{file}: column `{column}` is of the Parquet type {found}; {remedy}")]
+    #[error("{file}: column `{column}` is of the Parquet type {found}")]
     ColumnType {
         /// The file.
         file: String,
@@ -230,7 +232,7 @@ pub enum DataError {
         /// Its type.
         found: String,
         /// What to do about it.
-        remedy: &'static str,
+        remedies: &'static [Remedy],
     },
     /// A Parquet file that cannot be decoded.
     #[error("{file}: the Parquet file is damaged or incomplete ({reason}); write or copy it again")]
@@ -250,9 +252,7 @@ pub enum DataError {
         file: String,
     },
     /// More cells than can be counted or held.
-    #[error(
-        "{file}: {n_rows} rows of {n_columns} columns are more than this machine can address; choose columns with --columns"
-    )]
+    #[error("{file}: {n_rows} rows of {n_columns} columns are more than this machine can address")]
     TooLarge {
         /// The file.
         file: String,
@@ -302,7 +302,7 @@ pub enum DataError {
     /// A column that others determine.
     #[error(
         "{file}: columns {} are exactly collinear: the {n_columns} columns carry only {} of \
-         information; leave out one of these (with --columns, or in the formula)",
+         information",
         quoted_list(columns), count(*.rank, "dimension")
     )]
     Collinear {
@@ -317,8 +317,7 @@ pub enum DataError {
     },
     /// Fewer units than components.
     #[error(
-        "{file}: {} for {n_components} components; ask for at most {n_units} with --components, \
-         or bring more data", count(*.n_units, unit)
+        "{file}: {} for {n_components} components", count(*.n_units, unit)
     )]
     TooFewUnits {
         /// The file.
@@ -434,10 +433,7 @@ pub enum DataError {
         largest: f64,
     },
     /// A whole number that a double would round.
-    #[error(
-        "{file}: column `{column}` holds {value}, which a double cannot hold exactly; divide it by a \
-         power of two, or store it as double if it may be rounded, or leave the column out with --columns"
-    )]
+    #[error("{file}: column `{column}` holds {value}, which a double cannot hold exactly")]
     Inexact {
         /// The file.
         file: String,
@@ -480,4 +476,46 @@ pub enum DataError {
         /// Names of the model's columns.
         expected: Vec<String>,
     },
+}
+
+impl Advise for DataError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            DataError::EmptyName { .. } => {
+                vec![Remedy::Do("name it"), Remedy::Columns("choose others")]
+            }
+            DataError::NotNumeric { remedies, .. }
+            | DataError::ColumnType { remedies, .. }
+            | DataError::Column { remedies, .. } => remedies.to_vec(),
+            DataError::Missing(cells) => cells.remedies(),
+            DataError::AllDropped { .. } => {
+                vec![Remedy::Columns("choose columns that are filled")]
+            }
+            DataError::TooLarge { .. } => vec![Remedy::Columns("choose columns")],
+            DataError::Collinear { .. } => {
+                vec![Remedy::ColumnsOrFormula("leave out one of these")]
+            }
+            DataError::TooFewUnits { n_units, .. } => {
+                vec![Remedy::Components(*n_units), Remedy::Do("bring more data")]
+            }
+            DataError::Inexact { .. } => vec![
+                Remedy::Do("divide it by a power of two"),
+                Remedy::Do("store it as double if it may be rounded"),
+                Remedy::Columns("leave the column out"),
+            ],
+            DataError::Memory { error, .. } => error.remedies(),
+            // Their remedies are the same everywhere, and part of what they say.
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl DataError {
+    /// The same for data of a model that takes rows of numbers only: missing cells are no obstacle to another one.
+    pub fn of_numbers_only(mut self) -> DataError {
+        if let DataError::Missing(cells) = &mut self {
+            cells.of_numbers_only = true;
+        }
+        self
+    }
 }

@@ -1,6 +1,7 @@
 //! Which cells hold no finite number, and how their rows are counted.
 
 use super::wording::{cell_list, count};
+use crate::remedy::Remedy;
 
 /// How rows are counted in messages about one source of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,19 +45,31 @@ pub struct MissingCells {
     pub n_cells: usize,
     /// Number of rows with at least one.
     pub n_rows: usize,
+    /// Whether they are columns for a model that takes rows of numbers only.
+    pub of_numbers_only: bool,
 }
 
 impl MissingCells {
     /// How many cells a message lists.
     pub(super) const SHOWN: usize = 5;
 
+    /// What to do about them.
+    pub(super) fn remedies(&self) -> Vec<Remedy> {
+        let mut list = vec![Remedy::Do("fill in the values"), Remedy::DropMissing];
+        // It has no place for infinite numbers.
+        let infinite = |cell: &BadCell| cell.text.to_ascii_lowercase().contains("inf");
+        if self.of_numbers_only && !self.first.iter().any(infinite) {
+            list.push(Remedy::MixedModel("them"));
+        }
+        list
+    }
+
     /// The whole message.
     pub(super) fn text(&self) -> String {
         let rest = self.n_cells - self.first.len().min(self.n_cells);
         let more = if rest > 0 { format!("; and {rest} more") } else { String::new() };
         format!(
-            "{}: {} missing or infinite, in {} ({}{more}); fill in the values, or leave those \
-             rows out with --drop-missing",
+            "{}: {} missing or infinite, in {} ({}{more})",
             self.file,
             if self.n_cells == 1 {
                 "1 cell is".to_owned()

@@ -164,7 +164,7 @@ mod tests {
         }
         let drop = ReadOptions { drop_missing: true, ..ReadOptions::default() };
         let message = compare("x\nNA\nNA\nNA\n", &drop).unwrap_err();
-        assert!(message.contains("--drop-missing leaves none"), "{message}");
+        assert!(message.contains("none is left without them"), "{message}");
     }
 
     #[test]

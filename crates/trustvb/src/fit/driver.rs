@@ -5,6 +5,7 @@
 //! [`Driver::run`] makes them one by one.
 
 use super::anderson::Anderson;
+use crate::defaults;
 use crate::model::{Degenerate, Model, Sweeper};
 use serde::{Deserialize, Serialize};
 
@@ -35,9 +36,9 @@ pub struct FitOptions {
 impl Default for FitOptions {
     fn default() -> FitOptions {
         FitOptions {
-            stopping: Stopping::Relative(1e-10),
-            max_sweeps: 2000,
-            acceleration: 5,
+            stopping: Stopping::Relative(defaults::TOLERANCE),
+            max_sweeps: defaults::MAX_SWEEPS,
+            acceleration: defaults::ACCELERATION,
             trace: false,
         }
     }

@@ -77,7 +77,9 @@ impl From<&Status> for StatusCode {
 
 /// The fits of one replicate: for each ω of the grid a row of posterior parameters (NaN when the
 /// fit is degenerate), its bound, sweeps and status.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Two are equal if these are: `end` is how to go on, not what was found.
+#[derive(Clone, Debug)]
 pub struct PathFits {
     /// Flat posterior parameters, ω after ω.
     pub parameters: Vec<f64>,
@@ -87,6 +89,15 @@ pub struct PathFits {
     pub sweeps: Vec<u32>,
     /// How each fit ended.
     pub status: Vec<StatusCode>,
+    /// The state at the only ω of a path of one fit, from which longer paths can go on. It is kept in memory alone.
+    pub end: Option<Vec<f64>>,
+}
+
+impl PartialEq for PathFits {
+    fn eq(&self, other: &PathFits) -> bool {
+        (&self.parameters, &self.bound, &self.sweeps, &self.status)
+            == (&other.parameters, &other.bound, &other.sweeps, &other.status)
+    }
 }
 
 impl PathFits {
@@ -96,7 +107,18 @@ impl PathFits {
             bound: Vec::with_capacity(n_omegas),
             sweeps: Vec::with_capacity(n_omegas),
             status: Vec::with_capacity(n_omegas),
+            end: None,
         }
+    }
+
+    /// A path of one fit with the room of a longer one.
+    pub(super) fn grown(&self, n_omegas: usize, row: usize) -> PathFits {
+        let mut longer = PathFits::with_capacity(n_omegas, row);
+        longer.parameters.extend_from_slice(&self.parameters);
+        longer.bound.extend_from_slice(&self.bound);
+        longer.sweeps.extend_from_slice(&self.sweeps);
+        longer.status.extend_from_slice(&self.status);
+        longer
     }
 
     pub(super) fn push(&mut self, outcome: &Outcome, parameters: Option<&[f64]>, row: usize) {
@@ -132,12 +154,44 @@ impl Reference {
     ) -> Result<Reference, Degenerate> {
         let first = fit(model, None, omegas[0], start, &options.fit, &mut |_| ())?;
         let row = model.layout().len();
-        let mut reference = Reference {
-            states: vec![first.state],
-            posteriors: vec![first.posterior],
-            fits: PathFits::with_capacity(omegas.len(), row),
+        let mut fits = PathFits::with_capacity(omegas.len(), row);
+        fits.push(&first.outcome, Some(first.posterior.parameters()), row);
+        let begun =
+            Reference { states: vec![first.state], posteriors: vec![first.posterior], fits };
+        begun.followed(model, omegas, start, options)
+    }
+
+    /// The same from its first fit, which was made before; `None` if that says too little to go on from.
+    pub fn extending(
+        first: &PathFits,
+        model: &dyn Model,
+        omegas: &[f64],
+        start: &Start,
+        options: &PathOptions,
+    ) -> Option<Result<Reference, Degenerate>> {
+        let state = first.end.clone().filter(|_| first.status.len() == 1)?;
+        let begun = Reference {
+            states: vec![state],
+            posteriors: vec![Posterior::new(model.layout().clone(), first.parameters.clone())],
+            fits: first.grown(omegas.len(), model.layout().len()),
         };
-        reference.fits.push(&first.outcome, Some(reference.posteriors[0].parameters()), row);
+        Some(begun.followed(model, omegas, start, options))
+    }
+
+    /// Follows the optimum down the grid from the first fit.
+    fn followed(
+        self,
+        model: &dyn Model,
+        omegas: &[f64],
+        start: &Start,
+        options: &PathOptions,
+    ) -> Result<Reference, Degenerate> {
+        let mut reference = self;
+        let row = model.layout().len();
+        if omegas.len() == 1 {
+            reference.fits.end = Some(reference.states[0].clone());
+            return Ok(reference);
+        }
         let mut follower = Follower::new(model);
         follower.sweeper.load(None)?;
         let cold = match (options.start, start) {

@@ -24,6 +24,8 @@ pub struct Trip<'a> {
     pub weights_change: bool,
     /// Which stream random starts come from.
     pub number: u64,
+    /// The fit at the first ω, if it was made before: it is not made again, and the rest is bit for bit the same.
+    pub first: Option<&'a PathFits>,
     /// The full-data path.
     pub reference: &'a Reference,
     /// How to fit.
@@ -155,6 +157,13 @@ impl<'a> Walk<'a> {
             self.note(&outcome, None);
             return false;
         }
+        if let Some(first) = self.trip.first.filter(|_| i == 0) {
+            self.fits = first.grown(self.trip.omegas.len(), self.trip.model.layout().len());
+            if let Some(state) = &first.end {
+                self.follower.remember(state);
+            }
+            return false;
+        }
         if let Some(centres) = &self.cold {
             return match self.follower.begin_from_centres(omega, centres, &options.fit) {
                 Ok(()) => true,
@@ -267,6 +276,9 @@ impl<'a> Walk<'a> {
         }
         self.note(&outcome, Some(posterior.parameters()));
         self.follower.remember_current();
+        if self.trip.omegas.len() == 1 {
+            self.fits.end = Some(self.follower.state().to_vec());
+        }
     }
 
     fn note(&mut self, outcome: &Outcome, parameters: Option<&[f64]>) {

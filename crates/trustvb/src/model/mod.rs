@@ -33,6 +33,7 @@ pub use wish::{ColumnType, PriorWish, Source, TakePieces, WishError, Wished, Wis
 use crate::data::DataError;
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::posterior::{Layout, Posterior};
+use crate::remedy::{Advise, Remedy};
 use std::sync::Arc;
 
 /// Why a model cannot be set up.
@@ -47,6 +48,15 @@ pub enum ModelError {
     /// The data are not of the kind that the model takes.
     #[error("the data are not of the kind that the model {0} takes")]
     WrongData(&'static str),
+}
+
+impl Advise for ModelError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            ModelError::Data(error) => error.remedies(),
+            ModelError::Prior(_) | ModelError::WrongData(_) => Vec::new(),
+        }
+    }
 }
 
 /// Why a sweep has no answer. It is recorded with the fit, never thrown away.

@@ -2,6 +2,7 @@
 
 use super::{KINDS, Kind, ModelData, ModelError, ModelSpec, PriorBase, Update};
 use crate::data::{DataError, Frame, ReadOptions};
+use crate::remedy::{Advise, Remedy};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -43,7 +44,7 @@ impl Wishes {
             stream: false,
             drop_missing: false,
             noise: None,
-            min_group_rows: 1,
+            min_group_rows: crate::defaults::MIN_GROUP_ROWS,
             prior: PriorWish::Default,
             update: None,
             types: Vec::new(),
@@ -192,4 +193,14 @@ pub enum WishError {
     /// Data and model together.
     #[error(transparent)]
     Model(#[from] ModelError),
+}
+
+impl Advise for WishError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            WishError::Data(error) => error.remedies(),
+            WishError::Model(error) => error.remedies(),
+            WishError::Options(_) | WishError::Prior(_) => Vec::new(),
+        }
+    }
 }

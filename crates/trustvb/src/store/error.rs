@@ -1,5 +1,6 @@
 //! What can be wrong with a folder of parts, in the words of what it should be.
 
+use crate::remedy::{Advise, Remedy};
 use std::io;
 
 /// How messages speak of one kind of store.
@@ -10,16 +11,16 @@ pub(crate) struct Words {
     /// `table`.
     pub(crate) noun: &'static str,
     /// How to get one.
-    pub(crate) make: &'static str,
+    pub(crate) make: Remedy,
     /// How to replace a damaged file.
-    pub(crate) mend: &'static str,
+    pub(crate) mend: Remedy,
 }
 
 /// What is wrong with a table or a study on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// It is not one.
-    #[error("{place} is not {what}: {why}; {make}")]
+    #[error("{place} is not {what}: {why}")]
     NotOne {
         /// The folder or address.
         place: String,
@@ -28,7 +29,7 @@ pub enum StoreError {
         /// What is missing.
         why: String,
         /// How to get one.
-        make: &'static str,
+        make: Remedy,
     },
     /// A folder that is not ours to write into.
     #[error("{place} holds `{file}` and no manifest.json: it is not a {noun}; give another folder")]
@@ -111,14 +112,14 @@ pub enum StoreError {
         ours: String,
     },
     /// A file is not what it should be.
-    #[error("{file} is damaged: {what}; {mend}")]
+    #[error("{file} is damaged: {what}")]
     Damaged {
         /// The file.
         file: String,
         /// What is wrong.
         what: String,
         /// How to replace it.
-        mend: &'static str,
+        mend: Remedy,
     },
     /// The file system or the object store refused.
     #[error("{file}: {source}")]
@@ -128,6 +129,17 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl Advise for StoreError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            StoreError::NotOne { make, .. } => vec![*make],
+            StoreError::Damaged { mend, .. } => vec![*mend],
+            // Their remedies are the same everywhere, and part of what they say.
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl StoreError {

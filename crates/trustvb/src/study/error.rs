@@ -3,6 +3,7 @@
 use crate::data::DataError;
 use crate::functional::FunctionalError;
 use crate::model::ModelError;
+use crate::remedy::{Advise, Remedy};
 use std::io;
 
 /// Why a study cannot be run.
@@ -88,6 +89,19 @@ pub enum StudyError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl Advise for StudyError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            StudyError::Within { error, .. } => error.remedies(),
+            StudyError::Data(error) => error.remedies(),
+            StudyError::Model(error) => error.remedies(),
+            #[cfg(feature = "parquet")]
+            StudyError::Store(error) => error.remedies(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl StudyError {

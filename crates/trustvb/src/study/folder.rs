@@ -4,6 +4,7 @@ use super::record::{Record, columns, records};
 use super::replicate::places;
 use super::{Cell, Study, StudyDesign, StudyError};
 use crate::location::Location;
+use crate::remedy::Remedy;
 use crate::store::{self, PARTS, Store, StoreError, Words, if_there};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -97,8 +98,8 @@ impl store::Manifest for Manifest {
     const WORDS: &'static Words = &Words {
         what: "the folder of a study",
         noun: "study",
-        make: "make one with `trustvb study NAME -o FOLDER`",
-        mend: "remove it and run the study again to make it anew",
+        make: Remedy::MakeStudy,
+        mend: Remedy::Do("remove it and run the study again to make it anew"),
     };
     const SCHEMA: u32 = SCHEMA;
     const OWN: Option<&'static str> = Some("study");

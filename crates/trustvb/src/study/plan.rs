@@ -108,26 +108,27 @@ pub enum StudyTarget {
 mod defaults {
     use super::StudyMethod;
     use crate::calibrate::Method;
+    use crate::defaults as usual;
     pub(super) fn seed() -> u64 {
-        1
+        usual::SEED
     }
     pub(super) fn grid() -> usize {
-        100
+        usual::GRID
     }
     pub(super) fn omega_min() -> f64 {
-        0.001
+        usual::OMEGA_MIN
     }
     pub(super) fn draws() -> usize {
-        500
+        usual::DRAWS
     }
     pub(super) fn starts() -> usize {
-        10
+        usual::STARTS
     }
     pub(super) fn tolerance() -> f64 {
-        1e-8
+        usual::TABLE_TOLERANCE
     }
     pub(super) fn levels() -> Vec<f64> {
-        vec![0.95]
+        vec![usual::LEVEL]
     }
     pub(super) fn baseline() -> StudyMethod {
         Method::Tvb.into()

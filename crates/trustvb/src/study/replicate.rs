@@ -296,6 +296,7 @@ impl<'a> Shared<'a> {
             reference,
             options: &self.settings.path,
             first: 0,
+            known: None,
         };
         let paths = Mutex::new(BTreeMap::new());
         let fits = jobs.len() * omegas.len();

@@ -5,6 +5,7 @@ use crate::backend::{Backend, Job, Work};
 use crate::fit::{PathFits, Reference};
 use crate::memory::{self, TooLarge};
 use crate::model::Degenerate;
+use crate::remedy::{Advise, Remedy};
 use crate::resample::Design;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -30,6 +31,16 @@ pub enum BuildError {
     Memory(#[from] TooLarge),
 }
 
+impl Advise for BuildError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            BuildError::Plan(error) => error.remedies(),
+            BuildError::Memory(error) => error.remedies(),
+            BuildError::FullData(_) | BuildError::Cancelled => Vec::new(),
+        }
+    }
+}
+
 /// Bytes of so many paths of a table in memory.
 pub(super) fn bytes(manifest: &Manifest, paths: usize) -> f64 {
     // Parameters, bound, sweeps and status.
@@ -49,7 +60,7 @@ pub(super) fn check_memory(manifest: &Manifest, paths: usize, more: f64) -> Resu
     memory::check(
         &what,
         bytes(manifest, paths) + more,
-        "ask for fewer bootstraps (-B) or points (--grid), or use a machine with more memory",
+        &[Remedy::FewerFits, Remedy::Do("use a machine with more memory")],
     )
 }
 
@@ -89,8 +100,25 @@ pub(super) fn run<E: From<BuildError> + Send>(
     watch: &Watch<'_>,
     sink: impl Fn(Job, PathFits) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
+    run_from(blueprint, manifest, &BTreeMap::new(), batches, backend, watch, sink)
+}
+
+/// As [`run`], without making those fits at the first ω again that are known.
+pub(super) fn run_from<E: From<BuildError> + Send>(
+    blueprint: &Blueprint,
+    manifest: &Manifest,
+    known: &BTreeMap<Job, PathFits>,
+    batches: &[Vec<Job>],
+    backend: &dyn Backend,
+    watch: &Watch<'_>,
+    sink: impl Fn(Job, PathFits) -> Result<(), E> + Sync,
+) -> Result<(), E> {
     let model = blueprint.problem.model().as_ref();
-    let reference = Reference::new(model, &manifest.omegas, &manifest.start, &manifest.path)
+    let (omegas, start, path) = (&manifest.omegas, &manifest.start, &manifest.path);
+    let reference = known
+        .get(&Job { design: Design::Full, replicate: 0 })
+        .and_then(|first| Reference::extending(first, model, omegas, start, path))
+        .unwrap_or_else(|| Reference::new(model, omegas, start, path))
         .map_err(BuildError::from)?;
     let work = Work {
         model,
@@ -99,6 +127,7 @@ pub(super) fn run<E: From<BuildError> + Send>(
         reference: &reference,
         options: &manifest.path,
         first: 0,
+        known: Some(known),
     };
     for jobs in batches {
         let (done, failed) = (AtomicUsize::new(0), Mutex::new(None));

@@ -8,6 +8,7 @@ use crate::data::{DataError, Dataset, dataset_bytes, read_dataset_in};
 use crate::fit::PathFits;
 use crate::location::Location;
 use crate::model::{ModelData, ModelError};
+use crate::remedy::{Advise, Remedy};
 use crate::store::{self, PARTS, Store, StoreError, if_there};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,18 @@ pub enum TableError {
     /// The fits failed or were interrupted.
     #[error(transparent)]
     Build(#[from] BuildError),
+}
+
+impl Advise for TableError {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            TableError::Store(error) => error.remedies(),
+            TableError::Data(error) => error.remedies(),
+            TableError::Model(error) => error.remedies(),
+            TableError::Build(error) => error.remedies(),
+            TableError::Shard(..) => Vec::new(),
+        }
+    }
 }
 
 /// A table's folder or prefix, with its manifest.

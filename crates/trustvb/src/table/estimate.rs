@@ -73,7 +73,15 @@ fn estimate(blueprint: &Blueprint, budget: Duration) -> Result<Estimate, BuildEr
         let reference = Reference::new(model, omegas, &manifest.start, &manifest.path)?;
         let full = clock.elapsed().as_secs_f64();
         let options = &manifest.path;
-        let work = Work { model, omegas, resamples, reference: &reference, options, first: 0 };
+        let work = Work {
+            model,
+            omegas,
+            resamples,
+            reference: &reference,
+            options,
+            first: 0,
+            known: None,
+        };
         let clock = Instant::now();
         let never = AtomicBool::new(false);
         Cpu.run(&work, bootstrap.as_slice(), &never, &|_, _| ControlFlow::Continue(()));

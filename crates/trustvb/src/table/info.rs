@@ -6,6 +6,7 @@ use super::parts::{self, Chunk};
 use crate::backend::Job;
 use crate::fit::{PathFits, StatusCode};
 use crate::location::Location;
+use crate::remedy::{Advise, in_command};
 use crate::resample::Design;
 use crate::store::{MANIFEST, PARTS, StoreError, if_there};
 use rayon::prelude::*;
@@ -86,7 +87,7 @@ pub fn info(place: &Location) -> Result<TableInfo, TableError> {
             }
             absent => {
                 info.missing_parts.push(number);
-                info.damaged.extend(absent.err().map(|error| error.to_string()));
+                info.damaged.extend(absent.err().map(|error| error.advised(in_command)));
                 let replicates = jobs.into_iter().map(|job| job.replicate);
                 info.missing.entry(chunk.design).or_default().extend(replicates);
             }
@@ -141,7 +142,7 @@ pub fn check(place: &Location) -> Result<TableCheck, TableError> {
         Ok(data) => found.data = data.map(|_| true),
         Err(error) => {
             found.data = Some(false);
-            found.wrong.push(error.to_string());
+            found.wrong.push(error.advised(in_command));
         }
     }
     let read = |chunk: &Chunk| read_settled(&kept, *chunk).map(|paths| paths.is_some());
@@ -153,7 +154,7 @@ pub fn check(place: &Location) -> Result<TableCheck, TableError> {
                 let replicates = chunk.jobs(&kept.manifest).into_iter().map(|job| job.replicate);
                 found.missing.entry(chunk.design).or_default().extend(replicates);
             }
-            Err(error) => found.wrong.push(error.to_string()),
+            Err(error) => found.wrong.push(error.advised(in_command)),
         }
     }
     Ok(found)

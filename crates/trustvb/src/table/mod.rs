@@ -12,6 +12,7 @@ mod diff;
 mod disk;
 #[cfg(feature = "parquet")]
 mod estimate;
+mod extend;
 #[cfg(feature = "parquet")]
 mod info;
 mod manifest;
@@ -21,7 +22,9 @@ mod plan;
 mod request;
 #[cfg(feature = "parquet")]
 mod sealed;
+mod words;
 
+pub use crate::defaults::{STARTS, TABLE_TOLERANCE};
 #[cfg(feature = "parquet")]
 pub use crate::store::StoreError;
 pub use build::{BuildError, Watch};
@@ -35,8 +38,9 @@ pub use estimate::Estimate;
 pub use info::{TableCheck, TableInfo, check, info};
 pub(crate) use manifest::hash_data;
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
-pub use plan::{MAX_BOOTSTRAPS, MAX_GRID, Plan, PlanError, STARTS, TABLE_TOLERANCE};
+pub use plan::{MAX_BOOTSTRAPS, MAX_GRID, Plan, PlanError};
 pub use request::{Blueprint, TableRequest};
+pub use words::TableWords;
 
 use crate::backend::Job;
 use crate::calibrate::Ask;
@@ -156,6 +160,11 @@ impl TvbTable {
     /// All paths it has.
     pub fn paths(&self) -> impl Iterator<Item = (&Job, &PathFits)> {
         self.paths.iter()
+    }
+
+    /// Fits that it has.
+    pub fn n_fits(&self) -> usize {
+        self.paths.values().map(|path| path.status.len()).sum()
     }
 
     /// The bootstraps of a design that the table has.

@@ -112,6 +112,7 @@ pub(super) fn read(kept: &Kept, chunk: Chunk) -> Result<Vec<(Job, PathFits)>, St
             bound: columns[4][rows.clone()].to_vec(),
             sweeps: columns[3][rows.clone()].iter().map(|&x| x as u32).collect(),
             status: Vec::with_capacity(n_omegas),
+            end: None,
         };
         for (i, row) in rows.enumerate() {
             if columns[0][row] != f64::from(job.replicate) || columns[1][row] != manifest.omegas[i]

@@ -2,8 +2,10 @@
 
 use super::{OmegaGrid, Replicates, Settings};
 use crate::calibrate::Method;
+use crate::defaults;
 use crate::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
 use crate::model::ModelSpec;
+use crate::remedy::{Advise, Remedy, Setting};
 use crate::resample::{Design, GivenResamples, Resamples, Subsets};
 
 /// Wishes that become [`Settings`] and [`Resamples`]; the same for every way of asking.
@@ -39,9 +41,6 @@ pub struct Plan {
     pub fit: FitOptions,
 }
 
-/// The relative change at which fits of a table have converged, unless the user says otherwise.
-pub const TABLE_TOLERANCE: f64 = 1e-8;
-
 /// Points that a grid may have: beyond, they are closer than fits can tell.
 pub const MAX_GRID: usize = 100_000;
 
@@ -51,18 +50,15 @@ pub const MAX_BOOTSTRAPS: u32 = 10_000_000;
 /// Units that a subset must have.
 const SMALLEST_SUBSET: u32 = 200;
 
-/// Starts of the full-data fit, unless the user says otherwise.
-pub const STARTS: usize = 10;
-
 impl Plan {
     /// The usual table for these designs.
     pub fn new(seed: u64, designs: Vec<Design>) -> Plan {
         Plan {
             designs,
             needs_grid: true,
-            grid: 100,
-            omega_min: 1e-3,
-            bootstraps: 500,
+            grid: defaults::GRID,
+            omega_min: defaults::OMEGA_MIN,
+            bootstraps: defaults::BOOTSTRAPS,
             fresh_splits: false,
             subsets: None,
             given: None,
@@ -70,9 +66,9 @@ impl Plan {
             restarts: None,
             published: false,
             seed,
-            start: Start::KMeans { restarts: STARTS, seed },
+            start: Start::KMeans { restarts: defaults::STARTS, seed },
             fit: FitOptions {
-                stopping: Stopping::Relative(TABLE_TOLERANCE),
+                stopping: Stopping::Relative(defaults::TABLE_TOLERANCE),
                 ..FitOptions::default()
             },
         }
@@ -93,15 +89,19 @@ impl Plan {
 
     /// The settings of a table for `model`, and its resamples.
     pub fn settings(self, model: ModelSpec) -> Result<(Settings, Resamples), PlanError> {
-        let too_many = |option, given: u64, most: u64| PlanError::TooMany { option, given, most };
+        let too_many = |setting, given: u64, most: u64| PlanError::TooMany { setting, given, most };
         if self.grid > MAX_GRID {
-            return Err(too_many("--grid", self.grid as u64, MAX_GRID as u64));
+            return Err(too_many(Setting::Grid, self.grid as u64, MAX_GRID as u64));
         }
         if self.bootstraps > MAX_BOOTSTRAPS {
-            return Err(too_many("-B", self.bootstraps.into(), MAX_BOOTSTRAPS.into()));
+            return Err(too_many(
+                Setting::Bootstraps,
+                self.bootstraps.into(),
+                MAX_BOOTSTRAPS.into(),
+            ));
         }
         if let Some(subsets) = self.subsets.filter(|subsets| subsets.count > MAX_BOOTSTRAPS) {
-            return Err(too_many("--subsets", subsets.count.into(), MAX_BOOTSTRAPS.into()));
+            return Err(too_many(Setting::Subsets, subsets.count.into(), MAX_BOOTSTRAPS.into()));
         }
         if self.fresh_splits && self.given.is_some() {
             return Err(PlanError::FreshAndGiven);
@@ -181,21 +181,18 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// Fresh splits and given ones.
-    #[error("--fresh-splits draws new splits, so it cannot go with --resamples")]
+    #[error("fresh splits are drawn anew at every ω, so they cannot go with resamples of your own")]
     FreshAndGiven,
     /// Little bootstraps and given ones.
-    #[error("--subsets draws its own bootstraps, so it cannot go with --resamples")]
+    #[error("subsets have bootstraps of their own, so they cannot go with resamples of your own")]
     SubsetsAndGiven,
     /// Little bootstraps of half samples.
-    #[error(
-        "--subsets draws bootstraps of all units, and tvb needs those of half samples; choose other methods, such as \
-         --method recommended,vb"
-    )]
+    #[error("bootstraps from subsets are of all units, and tvb needs those of half samples")]
     SubsetsAndSplits,
     /// Too few units for it.
     #[error(
-        "--subsets {count}: subsets would have {size} units (the number of units to the power 0.7), and at least \
-         {SMALLEST_SUBSET} are needed; with so few units leave --subsets out, bootstraps of all of them are quick"
+        "{count} subsets would have {size} units each (the number of units to the power 0.7), and at least \
+         {SMALLEST_SUBSET} are needed; with so few units, bootstraps of all of them are quick"
     )]
     SmallSubsets {
         /// Units in a subset.
@@ -204,16 +201,31 @@ pub enum PlanError {
         count: u32,
     },
     /// More than a table can have.
-    #[error("{option} {given}: there can be at most {most}; give fewer")]
+    #[error("{given} {}: there can be at most {most}", setting.noun())]
     TooMany {
-        /// The option.
-        option: &'static str,
+        /// Of what.
+        setting: Setting,
         /// As it was given.
         given: u64,
         /// The most there can be.
         most: u64,
     },
     /// A grid from 1 to 1.
-    #[error("--omega-min 1 leaves no room for a grid; give a smaller fraction, such as 0.001")]
+    #[error("a smallest ω of 1 leaves no room for a grid")]
     NoRoom,
+}
+
+impl Advise for PlanError {
+    fn remedies(&self) -> Vec<Remedy> {
+        vec![match self {
+            PlanError::FreshAndGiven => {
+                Remedy::LeaveOut(&[Setting::FreshSplits, Setting::Resamples])
+            }
+            PlanError::SubsetsAndGiven => Remedy::LeaveOut(&[Setting::Subsets, Setting::Resamples]),
+            PlanError::SubsetsAndSplits => Remedy::Methods(&["recommended", "vb"]),
+            PlanError::SmallSubsets { .. } => Remedy::LeaveOut(&[Setting::Subsets]),
+            PlanError::TooMany { setting, .. } => Remedy::Fewer(*setting),
+            PlanError::NoRoom => Remedy::RoomForGrid,
+        }]
+    }
 }

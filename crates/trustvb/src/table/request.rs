@@ -3,6 +3,7 @@
 use super::{BuildError, Manifest, Plan, PlanError, Settings, TvbTable, Watch, build};
 use crate::backend::{Backend, Cpu};
 use crate::calibrate::Method;
+use crate::defaults;
 use crate::fit::Start;
 use crate::problem::Problem;
 use crate::resample::Resamples;
@@ -26,7 +27,7 @@ pub struct TableRequest<'a> {
 
 impl<'a> TableRequest<'a> {
     pub(crate) fn new(problem: &'a Problem) -> TableRequest<'a> {
-        TableRequest { problem, plan: Plan::for_methods(1, Method::usual(false)) }
+        TableRequest { problem, plan: Plan::for_methods(defaults::SEED, Method::usual(false)) }
     }
 
     /// For these methods, and no more than they need.

@@ -3,6 +3,7 @@
 use super::manifest::Manifest;
 use super::plan::{MAX_BOOTSTRAPS, MAX_GRID};
 use crate::fit::Start;
+use crate::remedy::Remedy;
 use crate::store::{self, Words};
 use serde_json::Value;
 
@@ -16,8 +17,8 @@ impl store::Manifest for Manifest {
     const WORDS: &'static Words = &Words {
         what: "a TVB table",
         noun: "table",
-        make: "make one with `trustvb table build`",
-        mend: "remove it and run `trustvb table build` again to make it anew",
+        make: Remedy::MakeTable,
+        mend: Remedy::RemakeTable,
     };
     const SCHEMA: u32 = Manifest::SCHEMA;
     const OWN: Option<&'static str> = None;

@@ -1,6 +1,6 @@
 //! Tables in memory with settings that a test can change one by one.
 
-use trustvb::backend::Cpu;
+use trustvb::backend::{Cpu, Job};
 use trustvb::calibrate::{Answer, Calibrator, Method};
 use trustvb::data::Dataset;
 use trustvb::fit::Start;
@@ -92,6 +92,22 @@ impl Case {
         let problem = Problem::new(self.settings.model.clone(), self.data.clone()).unwrap();
         Blueprint { problem, settings: self.settings.clone(), resamples: self.resamples() }
     }
+}
+
+/// A path's job, its numbers as bits, its sweeps, and how its fits ended.
+pub(crate) type PathBits = (Job, Vec<u64>, Vec<u32>, Vec<i32>);
+
+/// Every number of a table, as bits.
+pub(crate) fn bits(table: &TvbTable) -> Vec<PathBits> {
+    let of = |list: &[f64]| list.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    table
+        .paths()
+        .map(|(job, path)| {
+            let numbers = [of(&path.parameters), of(&path.bound)].concat();
+            let status = path.status.iter().map(|status| *status as i32).collect();
+            (*job, numbers, path.sweeps.clone(), status)
+        })
+        .collect()
 }
 
 /// All answers for a functional with one part.

@@ -2,6 +2,7 @@
 //! quantity.
 
 use crate::failure::Failure;
+use trustvb::answers::percent;
 use trustvb::study::{Results, Summary};
 use trustvb_report::{
     BoxFigure, BoxGroup, BoxPanel, BoxSummary, Dot, DotsFigure, DotsGroup, DotsPanel, SAVED_SCALE,
@@ -15,24 +16,24 @@ pub(super) type Keep<'a> = dyn Fn(&str, Vec<u8>) -> Result<(), Failure> + 'a;
 const MOST_PANELS: usize = 6;
 
 /// Draws the figures as SVG and PNG: `coverage`, `length` and `omega`, or of a large study
-/// `coverage-pi-1` and so on. They show the first level.
+/// `coverage-pi-1` and so on. They show the first level. Axes are the same wherever numbers can be compared: of coverage
+/// and ω in all figures of the study, of lengths in all panels of a quantity.
 pub(super) fn draw(keep: &Keep<'_>, results: &Results, summary: &[Summary]) -> Result<(), Failure> {
     let Some(&level) = results.study.levels.first() else { return Ok(()) };
     let shown: Vec<&Summary> = summary.iter().filter(|s| s.level == level).collect();
-    let all = panels(results, &shown);
-    if all.len() <= MOST_PANELS {
-        return draw_panels(keep, "", results, &all, level);
-    }
+    let drawing = Drawing { keep, results, level, all: &shown };
     let mut quantities: Vec<&str> = Vec::new();
     for s in &shown {
         if !quantities.contains(&s.quantity.as_str()) {
             quantities.push(&s.quantity);
         }
     }
+    if panels(results, &shown).len() <= MOST_PANELS {
+        return drawing.draw("", &shown, &quantities);
+    }
     for quantity in quantities {
         let own: Vec<&Summary> = shown.iter().copied().filter(|s| s.quantity == quantity).collect();
-        let suffix = format!("-{}", plain(quantity));
-        draw_panels(keep, &suffix, results, &panels(results, &own), level)?;
+        drawing.draw(&format!("-{}", plain(quantity)), &own, &[quantity])?;
     }
     Ok(())
 }
@@ -43,59 +44,87 @@ fn plain(quantity: &str) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-fn draw_panels(
-    keep: &Keep<'_>,
-    suffix: &str,
-    results: &Results,
-    panels: &[PanelData<'_>],
+/// All that figures of a study have in common.
+struct Drawing<'a> {
+    keep: &'a Keep<'a>,
+    results: &'a Results,
     level: f64,
-) -> Result<(), Failure> {
-    let study = &results.study;
-    let percent = format!("{:.0}%", 100.0 * level);
-    let about = format!(
-        "{} data sets in each cell, {} bootstraps, seed {}.",
-        study.replications, study.bootstraps, study.seed
-    );
-    let dots = DotsFigure {
-        title: format!("Coverage of {percent} intervals: {}", study.title),
-        caption: format!(
-            "Share of intervals that hold the truth, with Wilson's 95% limits. {about}"
-        ),
-        panels: panels.iter().map(|panel| panel.coverage(level)).collect(),
-        columns: 0,
-    };
-    let lengths = BoxFigure {
-        title: format!("Length of {percent} intervals: {}", study.title),
-        caption: format!("Quartiles, with whiskers from 5% to 95%. {about}"),
-        panels: panels.iter().map(PanelData::lengths).collect(),
-        columns: 0,
-    };
-    let omegas = BoxFigure {
-        title: format!("Chosen ω of {percent} intervals: {}", study.title),
-        caption: format!("Quartiles, with whiskers from 5% to 95%. {about}"),
-        panels: panels.iter().map(PanelData::omegas).collect(),
-        columns: 0,
-    };
-    let mut figures = vec![("coverage", dots.render()), ("length", lengths.render())];
-    if study.methods.iter().any(|m| m.chooses_omega()) {
-        figures.push(("omega", omegas.render()));
+    all: &'a [&'a Summary],
+}
+
+impl Drawing<'_> {
+    fn draw(&self, suffix: &str, shown: &[&Summary], of: &[&str]) -> Result<(), Failure> {
+        let study = &self.results.study;
+        let panels = panels(self.results, shown);
+        // A figure of one quantity names it once.
+        let what = match of {
+            [one] => format!("{} intervals of {one}", percent(self.level)),
+            _ => format!("{} intervals", percent(self.level)),
+        };
+        let about = format!(
+            "{} data sets in each cell, {} bootstraps, seed {}.",
+            study.replications, study.bootstraps, study.seed
+        );
+        let limits = |s: &&Summary| [s.coverage_limits.0, s.coverage_limits.1];
+        let coverages = reach(self.all.iter().flat_map(limits));
+        let dots = DotsFigure {
+            title: format!("How often {what} hold the truth: {}", study.title),
+            caption: format!(
+                "Share of intervals that hold the truth, with Wilson's 95% limits; the line is what they claim. {about}"
+            ),
+            panels: panels.iter().map(|panel| panel.coverage(self.level, coverages)).collect(),
+            columns: 0,
+        };
+        let length = |panel: &PanelData<'_>| {
+            let own = self.all.iter().filter(|s| s.quantity == panel.quantity);
+            panel.lengths(reach(own.flat_map(|s| s.length)))
+        };
+        let lengths = BoxFigure {
+            title: format!("How long {what} are: {}", study.title),
+            caption: format!("Quartiles, with whiskers from 5% to 95%. {about}"),
+            panels: panels.iter().map(length).collect(),
+            columns: 0,
+        };
+        let choosing = || self.all.iter().filter(|s| s.method.chooses_omega());
+        let chosen = reach(choosing().flat_map(|s| s.omega));
+        let omegas = BoxFigure {
+            title: format!("The ω chosen for {what}: {}", study.title),
+            caption: format!("Quartiles, with whiskers from 5% to 95%. {about}"),
+            panels: panels.iter().map(|panel| panel.omegas(chosen)).collect(),
+            columns: 0,
+        };
+        let mut figures = vec![("coverage", dots.render()), ("length", lengths.render())];
+        if study.methods.iter().any(|m| m.chooses_omega()) {
+            figures.push(("omega", omegas.render()));
+        }
+        for (name, svg) in figures {
+            let png = render_png(&svg, SAVED_SCALE).map_err(Failure::run)?;
+            (self.keep)(&format!("{name}{suffix}.png"), png)?;
+            (self.keep)(&format!("{name}{suffix}.svg"), svg.into_bytes())?;
+        }
+        Ok(())
     }
-    for (name, svg) in figures {
-        let png = render_png(&svg, SAVED_SCALE).map_err(Failure::run)?;
-        keep(&format!("{name}{suffix}.png"), png)?;
-        keep(&format!("{name}{suffix}.svg"), svg.into_bytes())?;
-    }
-    Ok(())
+}
+
+/// From the least to the largest of some numbers.
+fn reach(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let finite = numbers.filter(|x| x.is_finite());
+    finite.fold(None, |reach, x| {
+        let (low, high): (f64, f64) = reach.unwrap_or((x, x));
+        Some((low.min(x), high.max(x)))
+    })
 }
 
 /// What one panel shows: a design and a quantity, group after group.
 struct PanelData<'a> {
     title: String,
+    quantity: &'a str,
     x_label: &'static str,
     groups: Vec<(String, Vec<&'a Summary>)>,
 }
 
 fn panels<'a>(results: &Results, shown: &[&'a Summary]) -> Vec<PanelData<'a>> {
+    let one = shown.windows(2).all(|pair| pair[0].quantity == pair[1].quantity);
     let mut panels: Vec<(usize, String, PanelData<'a>)> = Vec::new();
     for s in shown {
         let design = &results.study.designs[s.design];
@@ -105,15 +134,13 @@ fn panels<'a>(results: &Results, shown: &[&'a Summary]) -> Vec<PanelData<'a>> {
                 "n" => "rows n",
                 _ => "rows per group",
             };
-            let title = match results.study.designs.len() {
-                1 => s.quantity.clone(),
-                _ => format!("{}: {}", design.shown(), s.quantity),
+            let title = match (results.study.designs.len(), one) {
+                (1, _) => s.quantity.clone(),
+                (_, true) => design.shown().to_owned(),
+                (_, false) => format!("{}: {}", design.shown(), s.quantity),
             };
-            panels.push((
-                s.design,
-                s.quantity.clone(),
-                PanelData { title, x_label, groups: Vec::new() },
-            ));
+            let panel = PanelData { title, quantity: &s.quantity, x_label, groups: Vec::new() };
+            panels.push((s.design, s.quantity.clone(), panel));
             panels.len() - 1
         });
         let groups = &mut panels[at].2.groups;
@@ -127,7 +154,7 @@ fn panels<'a>(results: &Results, shown: &[&'a Summary]) -> Vec<PanelData<'a>> {
 }
 
 impl PanelData<'_> {
-    fn coverage(&self, level: f64) -> DotsPanel {
+    fn coverage(&self, level: f64, over: Option<(f64, f64)>) -> DotsPanel {
         let groups = self.groups.iter().map(|(name, list)| DotsGroup {
             name: name.clone(),
             dots: list
@@ -146,15 +173,17 @@ impl PanelData<'_> {
             x_label: self.x_label.to_owned(),
             groups: groups.collect(),
             nominal: Some(level),
+            over,
         }
     }
 
-    fn lengths(&self) -> BoxPanel {
-        self.boxes("length", false, |s| Some(s.length))
+    fn lengths(&self, over: Option<(f64, f64)>) -> BoxPanel {
+        BoxPanel { over, ..self.boxes("length", false, |s| Some(s.length)) }
     }
 
-    fn omegas(&self) -> BoxPanel {
-        self.boxes("chosen ω", true, |s| s.method.chooses_omega().then_some(s.omega))
+    fn omegas(&self, over: Option<(f64, f64)>) -> BoxPanel {
+        let of = |s: &Summary| s.method.chooses_omega().then_some(s.omega);
+        BoxPanel { over, ..self.boxes("chosen ω", true, of) }
     }
 
     fn boxes(
@@ -179,6 +208,7 @@ impl PanelData<'_> {
             groups: groups.collect(),
             log,
             reference: None,
+            over: None,
         }
     }
 }

@@ -207,7 +207,7 @@ pub(crate) fn changed(study: Study, args: &WantedStudyArgs) -> Result<Study, Fai
             LabelsName::Weight => Labels::Weight,
         }),
     };
-    study.changed(&changes).map_err(|e| Failure::Usage(e.to_string()))
+    study.changed(&changes).map_err(|e| Failure::usage(&e))
 }
 
 fn methods(names: &[String]) -> Result<Vec<StudyMethod>, Failure> {

@@ -11,6 +11,7 @@ use crate::data::error::DataError;
 use crate::data::frame::{Column, TextBuilder};
 use crate::data::missing::{MissingCells, RowUnit};
 use crate::data::select::Choice;
+use crate::remedy::Remedy;
 
 /// Values decoded at a time.
 pub(super) const BATCH: usize = 1 << 14;
@@ -31,14 +32,18 @@ pub(super) enum Kind {
 pub(super) fn column_kind(
     descriptor: &ColumnDescriptor,
     choice: &Choice,
-) -> Result<Kind, (String, &'static str)> {
+) -> Result<Kind, (String, &'static [Remedy])> {
     if descriptor.path().parts().len() > 1 || descriptor.max_rep_level() > 0 {
         return Err((
             "nested or repeated".to_owned(),
-            "only flat columns can be read: leave it out with --columns, or flatten it",
+            &[
+                Remedy::Columns("only flat columns can be read: leave it out"),
+                Remedy::Do("flatten it"),
+            ],
         ));
     }
-    const REMEDY: &str = "convert it to double or integer, or leave it out with --columns";
+    const REMEDIES: &[Remedy] =
+        &[Remedy::Do("convert it to double or integer"), Remedy::Columns("leave it out")];
     let physical = descriptor.physical_type();
     let logical = descriptor.logical_type_ref();
     let converted = descriptor.converted_type();
@@ -67,7 +72,7 @@ pub(super) fn column_kind(
                 | ConvertedType::INT_32
                 | ConvertedType::INT_64,
             ) => Ok(Kind::Signed),
-            _ => Err((described, REMEDY)),
+            _ => Err((described, REMEDIES)),
         },
         PhysicalType::BYTE_ARRAY => {
             let is_text = match logical {
@@ -81,12 +86,16 @@ pub(super) fn column_kind(
                 (true, true) => Ok(Kind::Plain),
                 (true, false) => Err((
                     described,
-                    "it holds text: code it as numbers, leave it out with --columns, or use --model mixture",
+                    &[
+                        Remedy::Do("it holds text: code it as numbers"),
+                        Remedy::Columns("leave it out"),
+                        Remedy::MixedModel("text"),
+                    ],
                 )),
-                (false, _) => Err((described, REMEDY)),
+                (false, _) => Err((described, REMEDIES)),
             }
         }
-        PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => Err((described, REMEDY)),
+        PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => Err((described, REMEDIES)),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::data::missing::{BadCell, MissingCells, RowUnit};
 use crate::data::read::ReadOptions;
 use crate::data::select::select;
 use crate::memory;
+use crate::remedy::Remedy;
 
 /// Rows that room is made for before they are read: a footer may be wrong.
 const ROWS_AT_FIRST: usize = 1 << 20;
@@ -34,7 +35,7 @@ pub(in crate::data) fn read_parquet<R: ChunkReader + 'static>(
     let n_rows = rows.reader.metadata().file_metadata().num_rows();
     let bytes = 8.0 * n_rows as f64 * rows.columns.len() as f64;
     let what = format!("{n_rows} rows of {} columns", rows.columns.len());
-    memory::check(&what, bytes, "choose columns with --columns, or read it with --stream (bmlr)")
+    memory::check(&what, bytes, &[Remedy::Columns("choose columns"), Remedy::Stream])
         .map_err(|error| DataError::Memory { file: name.to_owned(), error })?;
     let frame = rows.piece(usize::MAX)?;
     check_size(name, rows.n_rows, rows.columns.len())?;
@@ -195,12 +196,12 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
                 .find(|&leaf| schema.get_column_root_idx(leaf) == choice.position)
                 .ok_or_else(|| corrupt(name, format!("column `{}` has no values", choice.name)))?;
             let descriptor = schema.column(leaf);
-            let kind = column_kind(&descriptor, &choice).map_err(|(found, remedy)| {
+            let kind = column_kind(&descriptor, &choice).map_err(|(found, remedies)| {
                 DataError::ColumnType {
                     file: name.to_owned(),
                     column: choice.name.clone(),
                     found,
-                    remedy,
+                    remedies,
                 }
             })?;
             if durations.contains(&choice.name) && !choice.text {
@@ -208,7 +209,10 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
                     file: name.to_owned(),
                     column: choice.name,
                     found: "Duration".to_owned(),
-                    remedy: "convert it to a number of seconds or days, or leave it out with --columns",
+                    remedies: &[
+                        Remedy::Do("convert it to a number of seconds or days"),
+                        Remedy::Columns("leave it out"),
+                    ],
                 });
             }
             columns.push(ColumnBuilder::new(choice, leaf, kind));
@@ -242,6 +246,7 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
                 first: Vec::new(),
                 n_cells: 0,
                 n_rows: 0,
+                of_numbers_only: false,
             },
             progress: options.progress,
             done_bytes: 0,

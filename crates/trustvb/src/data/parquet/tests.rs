@@ -1,5 +1,6 @@
 //! Parquet files as other programs write them, round trips, and damaged ones.
 
+use crate::remedy::{Advise, in_command};
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
@@ -117,7 +118,7 @@ fn whole_numbers_that_a_double_would_round_are_refused() {
         (i64::MIN + 1, 0, "-9223372036854775807"),
         (0, -1, "18446744073709551615"),
     ] {
-        let message = read(id, n).unwrap_err().to_string();
+        let message = read(id, n).unwrap_err().advised(in_command);
         assert!(message.contains(&format!("holds {value}, which a double cannot")), "{message}");
     }
 }
@@ -214,11 +215,12 @@ fn groups_may_be_text_or_integers() {
     assert_eq!(frame.dropped_rows(), [2]);
     assert_eq!(frame.row_number(1), 3);
 
-    let message = read_written(schema, &columns(), &text_column("g")).unwrap_err().to_string();
+    let message =
+        read_written(schema, &columns(), &text_column("g")).unwrap_err().advised(in_command);
     assert!(message.contains("1 cell is missing"), "{message}");
     assert!(message.contains("row 2, column `g`: `null`"), "{message}");
     let message =
-        read_written(schema, &columns(), &ReadOptions::default()).unwrap_err().to_string();
+        read_written(schema, &columns(), &ReadOptions::default()).unwrap_err().advised(in_command);
     assert!(message.contains("column `g` is of the Parquet type UTF8; it holds text"), "{message}");
 }
 
@@ -232,12 +234,12 @@ fn missing_cells_are_listed_in_the_order_of_rows() {
         ]
     };
     let options = ReadOptions::default();
-    let message = read_written(schema, &columns(), &options).unwrap_err().to_string();
+    let message = read_written(schema, &columns(), &options).unwrap_err().advised(in_command);
     let expected = "4 cells are missing or infinite, in 4 rows (row 1, column `b`: `inf`; row 2, \
                     column `a`: `null`; row 3, column `b`: `NaN`; row 4, column `a`: `null`)";
     assert!(message.contains(expected), "{message}");
     let options = ReadOptions { drop_missing: true, ..ReadOptions::default() };
-    let message = read_written(schema, &columns(), &options).unwrap_err().to_string();
+    let message = read_written(schema, &columns(), &options).unwrap_err().advised(in_command);
     assert!(message.contains("each of its 4 rows"), "{message}");
 }
 
@@ -262,7 +264,8 @@ fn other_types_are_refused_by_name() {
         let schema = format!("message m {{ {field} }}");
         let columns = [values];
         for options in [ReadOptions::default(), text_column("x")] {
-            let message = read_written(&schema, &columns, &options).unwrap_err().to_string();
+            let message =
+                read_written(&schema, &columns, &options).unwrap_err().advised(in_command);
             assert!(message.contains("column `x` is of the Parquet type"), "{message}");
             assert!(message.contains(fragment), "{fragment:?} not in {message:?}");
             assert!(message.contains("--columns"), "{message}");
@@ -274,7 +277,8 @@ fn other_types_are_refused_by_name() {
     assert_eq!(read_written(schema, &columns, &options).unwrap().names(), ["x"]);
     let schema = "message m { required binary g; }";
     let columns = [Values::Text(vec![b"a", b"\xff"], None)];
-    let message = read_written(schema, &columns, &text_column("g")).unwrap_err().to_string();
+    let message =
+        read_written(schema, &columns, &text_column("g")).unwrap_err().advised(in_command);
     assert!(message.contains("row 2, column `g`") && message.contains("UTF-8"), "{message}");
 }
 
@@ -289,7 +293,7 @@ fn writing_replaces_the_file_and_leaves_nothing_else() {
     assert_eq!(back.with_source("Old Faithful"), data);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     let nowhere = folder.path().join("no/such/folder.parquet");
-    let message = write_parquet(&data, &nowhere).unwrap_err().to_string();
+    let message = write_parquet(&data, &nowhere).unwrap_err().advised(in_command);
     assert!(message.contains("cannot be written"), "{message}");
     write_parquet(&data, folder.path()).unwrap_err();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -343,7 +347,7 @@ fn read_bytes(bytes: &[u8]) -> Result<Frame, DataError> {
 fn a_truncated_file_is_an_error() {
     for bytes in samples() {
         for end in (4..bytes.len()).step_by(7) {
-            let message = read_bytes(&bytes[..end]).unwrap_err().to_string();
+            let message = read_bytes(&bytes[..end]).unwrap_err().advised(in_command);
             assert!(message.contains("damaged or incomplete"), "{message}");
         }
     }

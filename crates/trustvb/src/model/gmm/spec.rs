@@ -1,7 +1,7 @@
 //! A Gaussian mixture as its settings, and what it says of itself.
 
 use super::{Gmm, GmmPrior, Update};
-use crate::data::{Dataset, ReadOptions};
+use crate::data::{DataError, Dataset, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{Source, WishError, Wished, Wishes};
@@ -87,7 +87,7 @@ fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
         drop_missing: wishes.drop_missing,
         ..ReadOptions::default()
     };
-    let frame = source.frame(options)?;
+    let frame = source.frame(options).map_err(DataError::of_numbers_only)?;
     let dropped = frame.dropped_rows().len();
     let data = ModelData::Rows(frame.into_dataset()?);
     let as_published = if wishes.published { Update::AsPrinted } else { Update::Corrected };

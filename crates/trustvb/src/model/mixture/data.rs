@@ -1,6 +1,7 @@
 //! Rows of columns of different kinds, some of whose cells may be missing.
 
 use crate::data::DataError;
+use crate::remedy::Remedy;
 use serde::{Deserialize, Serialize};
 
 /// What a column holds.
@@ -101,24 +102,25 @@ impl MixedData {
 
     /// Refuses columns that are not of their kind, say nothing, or hold nothing in some row.
     pub(super) fn check(&self, columns: &[MixtureColumn]) -> Result<(), DataError> {
-        let refused = |column: &MixtureColumn, what: String| {
-            Err(DataError::Column { file: self.source.clone(), column: column.name.clone(), what })
+        let refused = |column: &MixtureColumn, what: String, remedies: &'static [Remedy]| {
+            let (file, column) = (self.source.clone(), column.name.clone());
+            Err(DataError::Column { file, column, what, remedies })
         };
+        const OUT: &[Remedy] = &[Remedy::Columns("leave it out")];
         for (column, values) in columns.iter().zip(&self.columns) {
             if values.len() != self.n_rows() {
                 let what = format!("has {} values, but others {}", values.len(), self.n_rows());
-                return refused(column, what);
+                return refused(column, what, &[]);
             }
             let mut there = values.iter().copied().filter(|x| !x.is_nan());
             let Some(first) = there.next() else {
-                return refused(column, "has no value at all; leave it out with --columns".into());
+                return refused(column, "has no value at all".to_owned(), OUT);
             };
             if there.all(|x| x == first) {
-                let what =
-                    "has one value only, so it tells no classes apart; leave it out with --columns";
-                return refused(column, what.to_owned());
+                let what = "has one value only, so it tells no classes apart";
+                return refused(column, what.to_owned(), OUT);
             }
-            column.check(values).or_else(|what| refused(column, what))?;
+            column.check(values).or_else(|what| refused(column, what, &[]))?;
         }
         let empty = (0..self.n_rows()).find(|&i| self.columns.iter().all(|c| c[i].is_nan()));
         match empty {

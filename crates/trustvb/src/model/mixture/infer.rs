@@ -3,6 +3,7 @@
 use super::data::{ColumnKind, MixedData, MixtureColumn};
 use crate::data::{Column, DataError, Frame, is_missing};
 use crate::model::ColumnType;
+use crate::remedy::Remedy;
 
 /// More different values than this are no categories.
 const MOST_LEVELS: usize = 1000;
@@ -65,18 +66,22 @@ pub(super) fn infer(
         let cells = Cells::of(frame.column(j));
         let said = types.iter().find(|(n, _)| frame.column_index(n).is_ok_and(|at| at == j));
         let kind = said.map_or_else(|| guess(&cells), |(_, kind)| *kind);
-        let refused = |what: String| DataError::Column {
+        let refused = |what: String, remedies: &'static [Remedy]| DataError::Column {
             file: frame.source().into(),
             column: name.clone(),
             what,
+            remedies,
         };
+        const MANY: &[Remedy] =
+            &[Remedy::Columns("leave it out"), Remedy::Do("say gaussian or count")];
+        let numeric = || numbers(&cells).map_err(|what| refused(what, &[]));
         let (kind, coded) = match kind {
             ColumnType::Category => {
-                let (levels, codes) = levels(&cells).map_err(refused)?;
+                let (levels, codes) = levels(&cells).map_err(|what| refused(what, MANY))?;
                 (ColumnKind::Category { levels }, codes)
             }
-            ColumnType::Gaussian => (ColumnKind::Gaussian, numbers(&cells).map_err(refused)?),
-            ColumnType::Count => (ColumnKind::Count, numbers(&cells).map_err(refused)?),
+            ColumnType::Gaussian => (ColumnKind::Gaussian, numeric()?),
+            ColumnType::Count => (ColumnKind::Count, numeric()?),
         };
         values.push(cells.rows.iter().map(|&i| coded[i as usize]).collect());
         columns.push(MixtureColumn { name: name.clone(), kind });
@@ -109,6 +114,7 @@ pub(super) fn code(frame: &Frame, columns: &[MixtureColumn]) -> Result<MixedData
             file: frame.source().to_owned(),
             column: column.name.clone(),
             what,
+            remedies: &[],
         })?;
         values.push(cells.rows.iter().map(|&i| coded[i as usize]).collect());
     }
@@ -175,8 +181,7 @@ fn levels(cells: &Cells<'_>) -> Result<(Vec<String>, Vec<f64>), String> {
     names.dedup();
     if names.len() > MOST_LEVELS {
         return Err(format!(
-            "has {} different values, and a category has at most {MOST_LEVELS} levels; leave it out with --columns, or \
-             say gaussian or count",
+            "has {} different values, and a category has at most {MOST_LEVELS} levels",
             names.len()
         ));
     }

@@ -2,6 +2,7 @@
 
 use super::{Simulation, StudyError, wrong};
 use crate::memory;
+use crate::remedy::{Advise, Remedy, in_command};
 
 /// Components and columns that can be asked for by a number alone.
 const MOST: usize = 10_000;
@@ -38,7 +39,11 @@ impl Simulation {
     pub fn check_memory(&self, copies: usize) -> Result<(), StudyError> {
         let (rows, columns) = self.shape();
         let what = format!("{rows} rows of {columns} columns");
-        memory::check(&what, 8.0 * rows * columns * copies as f64, "ask for fewer rows")
-            .map_err(|error| wrong(self.size_name(), error.to_string()))
+        memory::check(
+            &what,
+            8.0 * rows * columns * copies as f64,
+            &[Remedy::Do("ask for fewer rows")],
+        )
+        .map_err(|error| wrong(self.size_name(), error.advised(in_command)))
     }
 }

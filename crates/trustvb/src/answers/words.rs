@@ -1,63 +1,20 @@
 //! What answers say, in sentences.
 
-use super::deserved;
-use trustvb::calibrate::{Answer, Method};
+use super::{deserved, percent, significant, verdict};
+use crate::calibrate::{Answer, Method};
 
-/// A warning with the answers it is about.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Remark {
-    /// The flag's name and what it means.
-    pub sentence: String,
-    /// Quantity and method of each answer.
-    pub about: Vec<String>,
-}
-
-/// The warnings among the flags, each once, with the quantities it is about.
-pub fn remarks<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Vec<Remark> {
-    let mut remarks: Vec<Remark> = Vec::new();
-    for a in answers {
-        for flag in a.flags.iter().filter(|flag| !flag.is_remark()) {
-            let sentence = format!("{}: {}", flag.name(), flag.sentence());
-            let about = format!("{} {}", a.label, a.method.name());
-            match remarks.iter_mut().find(|remark| remark.sentence == sentence) {
-                Some(remark) if remark.about.contains(&about) => {}
-                Some(remark) => remark.about.push(about),
-                None => remarks.push(Remark { sentence, about: vec![about] }),
-            }
+/// Sentences on all answers together: VB's own intervals at each level, and the warnings. `bootstraps` is how many
+/// resamples VB's coverage rests on.
+pub fn in_words(quantities: &[&[Answer]], bootstraps: usize) -> Vec<String> {
+    let answers: Vec<&Answer> = quantities.iter().flat_map(|answers| answers.iter()).collect();
+    let mut levels: Vec<f64> = Vec::new();
+    for a in &answers {
+        if !levels.contains(&a.level) {
+            levels.push(a.level);
         }
     }
-    remarks
-}
-
-/// Whether VB's interval is clearly too short: its coverage is below the level by more than noise.
-fn is_too_short(vb: &Answer) -> bool {
-    vb.coverage.is_some_and(|c| c + 2.0 * vb.coverage_se.unwrap_or(0.0) < vb.level)
-}
-
-/// One or two sentences on all answers together: VB's own intervals, and the warnings.
-pub fn in_words<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Vec<String> {
-    let answers: Vec<&Answer> = answers.into_iter().collect();
-    let vb: Vec<&&Answer> =
-        answers.iter().filter(|a| a.method == Method::Vb && a.coverage.is_some()).collect();
-    let mut sentences = Vec::new();
-    if let Some(worst) = vb.iter().min_by(|a, b| {
-        let gap = |x: &Answer| x.coverage.unwrap_or(1.0) - x.level;
-        gap(a).total_cmp(&gap(b))
-    }) {
-        let count = vb.iter().filter(|a| is_too_short(a)).count();
-        sentences.push(if count == 0 {
-            "None of VB's own intervals is clearly too short here.".to_owned()
-        } else {
-            format!(
-                "VB's own intervals are too short for {count} of {} rows: the {:.0}% interval of {} \
-                 is estimated to cover {:.0}%.",
-                vb.len(),
-                100.0 * worst.level,
-                worst.label,
-                100.0 * worst.coverage.unwrap_or(f64::NAN)
-            )
-        });
-    }
+    let mut sentences: Vec<String> =
+        levels.iter().filter_map(|level| verdict(quantities, *level, bootstraps)).collect();
     // Where the recommended method has answered, its intervals are the ones to use.
     let recommended = answers.iter().any(|a| a.method == Method::RECOMMENDED);
     let (kind, by) = match recommended {
@@ -83,14 +40,13 @@ pub fn in_words<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Vec<String
     sentences
 }
 
-/// A level or coverage as a percentage, without decimals that say nothing.
-pub fn percent(share: f64) -> String {
-    let text = format!("{:.1}", 100.0 * share);
-    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+/// The ω of an answer as text; a dash for methods whose interval is no posterior's.
+pub fn omega_text(answer: &Answer) -> String {
+    answer.shown_omega().map_or_else(|| "–".to_owned(), |omega| significant(omega, 3))
 }
 
 /// `1 unit`, `2 units`.
-pub(crate) fn plural(n: usize, one: &str, many: &str) -> String {
+pub fn plural(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
@@ -106,7 +62,7 @@ pub fn sentence(text: &str) -> String {
 /// The answer for one quantity at one level: the interval to quote, and what it says of VB's own.
 ///
 /// It goes on from the quantity's name, which a page shows as code.
-pub(crate) fn quantity_in_words(quoted: &Answer, vb: Option<&Answer>) -> String {
+pub fn quantity_in_words(quoted: &Answer, vb: Option<&Answer>) -> String {
     let width = quoted.upper - quoted.lower;
     let show = |x: f64| {
         let number = if x.is_infinite() { infinite(x) } else { deserved(x, width) };
@@ -172,9 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentages_and_sentences() {
-        assert_eq!(percent(0.95), "95%");
-        assert_eq!(percent(0.975), "97.5%");
+    fn sentences_have_a_capital_and_a_point() {
         assert_eq!(sentence("ω is small"), "ω is small.");
         assert_eq!(sentence("done."), "Done.");
         assert_eq!(plural(1, "unit", "units"), "1 unit");

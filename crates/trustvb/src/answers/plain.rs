@@ -1,7 +1,7 @@
 //! Quantities in plain words: `mu[1,waiting]` is the mean of waiting in component 1.
 
 /// A quantity in words, if it is a plain one or the difference of two alike; columns may be named or numbered.
-pub(crate) fn in_plain_words(label: &str, coordinates: &[String]) -> Option<String> {
+pub fn in_plain_words(label: &str, coordinates: &[String]) -> Option<String> {
     let text = label.trim();
     if let Some(one) = Atom::read(text) {
         return one.words(coordinates);

@@ -1,7 +1,7 @@
 //! Warnings of many answers, each said once: which quantities it is about, and between which numbers it lies.
 
+use crate::calibrate::{Answer, Method};
 use std::ops::Range;
-use trustvb::calibrate::{Answer, Method};
 
 /// A warning, with all answers that carry it.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,9 +77,12 @@ fn joined(found: Vec<(Warning, Vec<String>)>) -> Vec<Warning> {
             None => all.push((warning, texts)),
         }
     }
-    all.into_iter()
-        .map(|(warning, texts)| Warning { sentence: with_ranges(&texts), ..warning })
-        .collect()
+    all.into_iter().map(|(warning, texts)| Warning { sentence: one(&texts), ..warning }).collect()
+}
+
+/// One sentence for texts of one frame.
+fn one(texts: &[String]) -> String {
+    with_ranges(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
@@ -88,31 +91,55 @@ fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// Where the numbers of a sentence are that may differ. The number of a component is a name.
+/// Sentences that differ in numbers only as one, each with the places of those that it stands for.
+///
+/// A number that differs becomes a range. Components are listed, because what lies between two of them is a third.
+pub fn merged(sentences: &[String]) -> Vec<(String, Vec<usize>)> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (i, text) in sentences.iter().enumerate() {
+        match groups.iter_mut().find(|group| frame(&sentences[group[0]]) == frame(text)) {
+            Some(group) => group.push(i),
+            None => groups.push(vec![i]),
+        }
+    }
+    let one = |group: Vec<usize>| {
+        let texts: Vec<&str> = group.iter().map(|&i| sentences[i].as_str()).collect();
+        (with_ranges(&texts), group)
+    };
+    groups.into_iter().map(one).collect()
+}
+
+/// Where the numbers of a sentence are; `1, 2` after `component` is one, a list of names.
 fn numbers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        if !bytes[at].is_ascii_digit() {
+        if !digit(at) {
             at += 1;
             continue;
         }
         let begin = at;
-        while at < bytes.len()
-            && (bytes[at].is_ascii_digit()
-                || (bytes[at] == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)))
+        let names = is_name(text, begin);
+        while digit(at)
+            || (bytes.get(at) == Some(&b'.') && digit(at + 1))
+            || (names && text[at..].starts_with(", ") && digit(at + 2))
+            || (names && bytes.get(at) == Some(&b' ') && bytes.get(at - 1) == Some(&b','))
         {
             at += 1;
         }
-        if !text[..begin].ends_with("component ") {
-            found.push(begin..at);
-        }
+        found.push(begin..at);
     }
     found
 }
 
-/// A sentence without those numbers.
+/// Whether the number that begins here is a component's.
+fn is_name(text: &str, begin: usize) -> bool {
+    text[..begin].ends_with("component ") || text[..begin].ends_with("components ")
+}
+
+/// A sentence without its numbers.
 fn frame(text: &str) -> Vec<&str> {
     let mut from = 0;
     let mut pieces = Vec::new();
@@ -125,7 +152,7 @@ fn frame(text: &str) -> Vec<&str> {
 }
 
 /// Sentences that differ in numbers only, as one with ranges.
-fn with_ranges(texts: &[String]) -> String {
+fn with_ranges(texts: &[&str]) -> String {
     let Some(first) = texts.first() else { return String::new() };
     let columns: Vec<Vec<&str>> =
         texts.iter().map(|text| numbers(text).into_iter().map(|n| &text[n]).collect()).collect();
@@ -135,15 +162,19 @@ fn with_ranges(texts: &[String]) -> String {
         let mut values: Vec<(f64, &str)> = columns
             .iter()
             .filter_map(|row| row.get(i))
-            .map(|text| (text.parse().unwrap_or(f64::NAN), *text))
+            .flat_map(|text| text.split(", "))
+            .map(|text| (text.parse().unwrap_or(f64::NAN), text))
             .collect();
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup();
         match values.as_slice() {
             [] => {}
-            [(_, lowest), .., (_, highest)] if lowest != highest => {
-                sentence.push_str(&format!("{lowest}–{highest}"));
+            list if is_name(&sentence, sentence.len()) => {
+                let names: Vec<&str> = list.iter().map(|(_, name)| *name).collect();
+                sentence.push_str(&names.join(", "));
             }
-            [(_, value), ..] => sentence.push_str(value),
+            [(_, lowest), .., (_, highest)] => sentence.push_str(&format!("{lowest}–{highest}")),
+            [(_, value)] => sentence.push_str(value),
         }
     }
     sentence
@@ -182,14 +213,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_differ_become_ranges() {
+    fn sentences_that_differ_in_numbers_become_one() {
+        let all =
+            |texts: &[&str]| merged(&texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>());
         let texts =
             ["by 15% of it, use -B 500", "by 9.5% of it, use -B 500", "by 11% of it, use -B 500"];
-        let texts: Vec<String> = texts.map(str::to_owned).to_vec();
-        assert_eq!(with_ranges(&texts), "by 9.5–15% of it, use -B 500");
-        assert_eq!(with_ranges(&texts[..1]), texts[0]);
-        assert_ne!(frame("component 1 has 3 rows"), frame("component 2 has 3 rows"));
-        assert_eq!(frame("component 1 has 3 rows"), frame("component 1 has 4 rows"));
+        assert_eq!(all(&texts), [("by 9.5–15% of it, use -B 500".to_owned(), vec![0, 1, 2])]);
+        assert_eq!(all(&texts[..1]), [(texts[0].to_owned(), vec![0])]);
+        assert_eq!(all(&["the same", "the same"]), [("the same".to_owned(), vec![0, 1])]);
+        // Components are names.
+        assert_eq!(
+            all(&["component 3 has 9", "component 1 has 4", "component 3 has 9"])[0].0,
+            "component 1, 3 has 4–9"
+        );
+        assert_eq!(all(&["component 1, 2 is", "component 4 is"])[0].0, "component 1, 2, 4 is");
+        assert_eq!(
+            all(&["one thing", "another thing", "one thing"]),
+            [("one thing".to_owned(), vec![0, 2]), ("another thing".to_owned(), vec![1])]
+        );
+        assert_eq!(all(&[]), []);
     }
 
     #[test]

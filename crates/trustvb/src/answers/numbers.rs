@@ -35,3 +35,31 @@ pub fn significant(x: f64, digits: i32) -> String {
         _ => format!("{x:.*e}", (digits - 1).max(0) as usize),
     }
 }
+
+/// A level or coverage as a percentage, without decimals that say nothing.
+pub fn percent(share: f64) -> String {
+    let text = format!("{:.1}", 100.0 * share);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A coverage without decimals, which an estimate does not deserve; never rounded to certainty.
+pub fn whole_percent(share: f64) -> String {
+    match share {
+        c if c > 0.995 && c < 1.0 => ">99%".to_owned(),
+        c if c < 0.005 && c > 0.0 => "<1%".to_owned(),
+        c => format!("{:.0}%", 100.0 * c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages() {
+        assert_eq!(percent(0.95), "95%");
+        assert_eq!(percent(0.975), "97.5%");
+        let shares = [0.0, 0.001, 0.687, 0.998, 1.0].map(whole_percent);
+        assert_eq!(shares, ["0%", "<1%", "69%", ">99%", "100%"]);
+    }
+}

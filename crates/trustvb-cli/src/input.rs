@@ -49,6 +49,7 @@ pub(crate) fn problem(
             UpdateName::AsPrinted => Update::AsPrinted,
             UpdateName::Corrected => Update::Corrected,
         }),
+        covariance: args.covariance.map(Into::into),
         types: args.types.clone(),
         published,
         ..Wishes::new(args.components)

@@ -4,7 +4,7 @@ use super::value::{bootstraps, column_type, omega, positive, seed, tolerance};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use trustvb::model::{ColumnType, KINDS};
+use trustvb::model::{ColumnType, Covariance, KINDS};
 
 /// The models that there are, with their titles.
 fn model_names() -> PossibleValuesParser {
@@ -27,6 +27,29 @@ pub(crate) enum UpdateName {
     Corrected,
     /// As the paper prints it
     AsPrinted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CovarianceName {
+    /// Each component has a matrix of its own
+    Full,
+    /// All components have the same matrix
+    Tied,
+    /// Columns are independent, each with a variance of its own
+    Diagonal,
+    /// As diagonal, with one variance for all columns: they must be in the same units
+    Spherical,
+}
+
+impl From<CovarianceName> for Covariance {
+    fn from(name: CovarianceName) -> Covariance {
+        match name {
+            CovarianceName::Full => Covariance::Full,
+            CovarianceName::Tied => Covariance::Tied,
+            CovarianceName::Diagonal => Covariance::Diagonal,
+            CovarianceName::Spherical => Covariance::Spherical,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -83,6 +106,9 @@ pub(crate) struct ModelArgs {
     /// component's covariance is unlike the others'
     #[arg(long, default_value = "default", value_name = "PRIOR")]
     pub(crate) prior: String,
+    /// The shape of the components' covariances (gmm) [default: full]
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    pub(crate) covariance: Option<CovarianceName>,
     /// Which form of the covariance update (gmm): the right one, or as the paper prints it
     #[arg(long, value_enum)]
     pub(crate) update: Option<UpdateName>,

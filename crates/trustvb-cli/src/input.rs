@@ -1,6 +1,8 @@
 //! From the command line to data, model and settings.
 
-use crate::args::{AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, UpdateName};
+use crate::args::{
+    AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, SettingsArgs, UpdateName,
+};
 use crate::failure::Failure;
 use crate::progress;
 use crate::say::say;
@@ -14,7 +16,7 @@ use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
 use trustvb::model::{
-    Kind, ModelError, PriorWish, Source, TakePieces, Update, WishError, Wished, Wishes,
+    Covariance, Kind, ModelError, PriorWish, Source, TakePieces, Update, WishError, Wished, Wishes,
 };
 use trustvb::posterior::Layout;
 use trustvb::problem::Problem;
@@ -37,6 +39,18 @@ pub(crate) fn problem(
     published: bool,
     quiet: bool,
 ) -> Result<Given, Failure> {
+    let shape = args.covariance.map(Into::into);
+    problem_of(path, &args.settings, (args.components, shape), published, quiet)
+}
+
+/// As [`problem`], for so many components with covariances of a shape.
+pub(crate) fn problem_of(
+    path: Option<&Path>,
+    args: &SettingsArgs,
+    (components, covariance): (usize, Option<Covariance>),
+    published: bool,
+    quiet: bool,
+) -> Result<Given, Failure> {
     let wishes = Wishes {
         columns: args.columns.clone(),
         formula: args.formula.clone(),
@@ -49,10 +63,10 @@ pub(crate) fn problem(
             UpdateName::AsPrinted => Update::AsPrinted,
             UpdateName::Corrected => Update::Corrected,
         }),
-        covariance: args.covariance.map(Into::into),
+        covariance,
         types: args.types.clone(),
         published,
-        ..Wishes::new(args.components)
+        ..Wishes::new(components)
     };
     let kind = match args.model.as_deref().map(|name| Kind::named(name).ok_or(name)) {
         None => wishes.model(),

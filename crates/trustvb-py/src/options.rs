@@ -43,6 +43,11 @@ impl Iteration {
         Ok(Start::Centres(centres.clone()))
     }
 
+    /// Random starts of a fit.
+    pub(crate) fn starts(&self) -> usize {
+        self.starts.unwrap_or(STARTS)
+    }
+
     pub(crate) fn fit(&self, tolerance: f64, trace: bool) -> FitOptions {
         let usual = FitOptions::default();
         FitOptions {

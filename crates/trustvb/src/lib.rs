@@ -35,7 +35,8 @@
 //! 7. [`functional`] parses what is asked, such as `mu[1,waiting] - mu[2,waiting]`, and finds its law.
 //! 8. [`calibrate`] gives the interval with its evidence and its [`calibrate::Flag`]s; [`calibrate::Method`] lists how.
 //! 9. [`predict`] says what a fit makes of units it has not seen.
-//! 10. [`study`] simulates data with known truth and finds out what the intervals are worth.
+//! 10. [`select`] compares numbers of components and shapes of covariances.
+//! 11. [`study`] simulates data with known truth and finds out what the intervals are worth.
 //!
 //! A posterior is a product of named blocks of standard families ([`posterior`]); [`special`] and
 //! [`linalg`] hold the numerics beneath, [`random`] the streams that make a seed a promise.
@@ -65,6 +66,7 @@ pub mod random;
 pub mod resample;
 #[doc(hidden)]
 pub mod roofline;
+pub mod select;
 #[allow(unsafe_code)]
 mod simd;
 pub mod special;

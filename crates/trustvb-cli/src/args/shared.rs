@@ -75,6 +75,17 @@ pub(crate) struct ModelArgs {
     /// Number of components
     #[arg(short = 'k', long, default_value_t = 2, value_parser = positive, allow_negative_numbers = true, help_heading = heading::COMMON)]
     pub(crate) components: usize,
+    /// The shape of the components' covariances (gmm) [default: full]
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    pub(crate) covariance: Option<CovarianceName>,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+}
+
+/// Which data and model, but for how many components.
+#[derive(Debug, Args)]
+#[command(next_help_heading = heading::MODEL)]
+pub(crate) struct SettingsArgs {
     /// Columns to use, by name or number, separated by commas (gmm, mixture) [default: all]
     #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
     pub(crate) columns: Option<Vec<String>>,
@@ -106,9 +117,6 @@ pub(crate) struct ModelArgs {
     /// component's covariance is unlike the others'
     #[arg(long, default_value = "default", value_name = "PRIOR")]
     pub(crate) prior: String,
-    /// The shape of the components' covariances (gmm) [default: full]
-    #[arg(long, value_enum, value_name = "SHAPE")]
-    pub(crate) covariance: Option<CovarianceName>,
     /// Which form of the covariance update (gmm): the right one, or as the paper prints it
     #[arg(long, value_enum)]
     pub(crate) update: Option<UpdateName>,

@@ -285,6 +285,32 @@ fn priors_that_do_not_go_with_a_shape_are_refused() {
     assert!(ShapedGmm::new(&Dataset::faithful(), 2, few, Covariance::Diagonal).is_ok());
 }
 
+/// Columns that follow from others, and more of them than rows, are no obstacle where columns are independent.
+#[test]
+fn many_columns_need_no_full_covariance() {
+    let value = |i: usize, j: usize| {
+        let noise = ((i * 31 + j * 17) % 23) as f64 / 23.0;
+        noise + if i % 3 == 0 { 2.0 } else { 0.0 }
+    };
+    let mut columns: Vec<Vec<f64>> =
+        (0..40).map(|j| (0..30).map(|i| value(i, j)).collect()).collect();
+    columns.push(columns[0].clone());
+    let names = (0..41).map(|j| format!("c{j}")).collect();
+    let data = Dataset::from_columns(names, columns).unwrap();
+    for shape in SHAPES {
+        let model = ShapedGmm::new(&data, 2, GmmPrior::default(), shape);
+        if shape == Covariance::Tied {
+            assert!(model.unwrap_err().to_string().contains("30 rows for 41 columns"));
+            continue;
+        }
+        let model = model.unwrap();
+        let start = Start::KMeans { restarts: 4, seed: 1 };
+        let found = fit(&model, None, 1.0, &start, &FitOptions::default(), &mut |_| ()).unwrap();
+        let weights = found.posterior.weights();
+        assert!((weights[0] - 21.0 / 32.0).abs() < 1e-6, "{shape}: {weights:?}");
+    }
+}
+
 /// What the prior has made of a spread is told of the rows that it is about.
 #[test]
 fn the_usual_prior_leaves_spreads_alone() {

@@ -86,6 +86,34 @@ fn criteria_are_what_their_definitions_say() {
     assert_eq!(found.chosen_by(Criterion::Bic), Some(found.chosen_at()));
 }
 
+/// mclust's criteria are at the maximum of the likelihood, which the posterior mean is near: a little below ours where both
+/// find the same optimum, and above where its one start does not.
+#[test]
+fn criteria_are_near_those_of_mclust() {
+    let text = include_str!("fixtures/mclust_criteria.csv");
+    for csv in ["faithful.csv", "iris.csv"] {
+        let data = ModelData::Rows(dataset(csv));
+        let found = select(&data, &[1, 2, 3, 4], &["full", "tied", "diagonal", "spherical"]);
+        let mut compared = 0;
+        for line in text.lines().skip(1).filter(|line| line.starts_with(csv)) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let (k, shape): (usize, &str) = (cells[1].parse().unwrap(), cells[2]);
+            let theirs: Vec<f64> = cells[3..].iter().map(|x| x.parse().unwrap()).collect();
+            let own =
+                |c: &&trustvb::select::Candidate| (c.n_components, c.shape) == (k, Some(shape));
+            let ours = found.candidates.iter().find(own).unwrap();
+            compared += 1;
+            let (bic, icl) = (ours.bic - theirs[0], ours.icl - theirs[1]);
+            assert!(bic < if k < 3 { 4.0 } else { 8.0 }, "{csv} {k} {shape}: {bic}");
+            if k < 3 {
+                assert!(bic > -1e-6, "{csv} {k} {shape}: {bic}");
+                assert!(icl.abs() < 4.0, "{csv} {k} {shape}: {icl}");
+            }
+        }
+        assert_eq!(compared, 16);
+    }
+}
+
 #[test]
 fn neighbours_as_starts_never_lower_a_bound() {
     let settings = GmmSimulationSettings {

@@ -9,8 +9,8 @@ use trustvb::select::Criterion;
 pub(super) const SELECT_EXAMPLES: &str = "Examples:
   trustvb select
   trustvb select -k 1:6 --covariance all --plot criteria.svg
-  trustvb select survey.csv --model mixture -k 1:5 --criterion icl
-  trustvb select trips.csv --formula 'y ~ x | group' -k 1,2,3 --format json";
+  trustvb select -k 1:4 --criterion icl --format json
+  trustvb select -k 1,2,3 --formula 'eruptions ~ waiting'";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CriterionName {

@@ -10,6 +10,7 @@ use crate::terminal::{width, wrap};
 use serde_json::{Value, json};
 use trustvb::model::Covariance;
 use trustvb::select::{Candidate, Criterion, SelectError, SelectRequest, Selection};
+use trustvb_report::command::quoted;
 use trustvb_report::{SelectionFigure, SelectionLine, SelectionPanel, save};
 
 pub(crate) fn run(args: &SelectArgs) -> Result<(), Failure> {
@@ -101,7 +102,7 @@ fn selection_table(args: &SelectArgs, given: &Given, found: &Selection) -> Strin
     if named {
         header.push("covariance");
     }
-    header.extend(["free numbers", "log likelihood", "BIC", "ICL", "bound", ""]);
+    header.extend(["free", "log likelihood", "BIC", "ICL", "bound", ""]);
     let rows = found.candidates.iter().enumerate().map(|(at, c)| {
         let mut row = vec![c.n_components.to_string()];
         if named {
@@ -119,14 +120,21 @@ fn selection_table(args: &SelectArgs, given: &Given, found: &Selection) -> Strin
     let last = header.len() - 1;
     let rows: Vec<Vec<String>> = rows.collect();
     // The last column is text.
-    let wide = table(&header[..last], rows.iter().map(|r| r[..last].to_vec()).collect(), 0);
+    let wide = table(
+        &header[..last],
+        rows.iter().map(|r| r[..last].to_vec()).collect(),
+        1 + usize::from(named),
+    );
+    let longest = wide.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     for (line, note) in
         wide.lines().zip(std::iter::once("").chain(rows.iter().map(|r| &r[last][..])))
     {
-        text.push_str(format!("{line}  {note}").trim_end());
+        text.push_str(format!("{line:<longest$}  {note}").trim_end());
         text.push('\n');
     }
-    text.push_str("\n* best by this criterion: the lowest BIC and ICL, the highest bound\n\n");
+    text.push_str(
+        "\nfree: numbers to be estimated; * best: the lowest BIC and ICL, the highest bound\n\n",
+    );
     let width = width(&args.output);
     for sentence in found.in_words() {
         text.push_str(&wrap(&sentence, width, "  "));
@@ -149,8 +157,18 @@ fn remark(candidate: &Candidate, chosen: bool) -> String {
 
 /// What to say after `trustvb calibrate`.
 fn command(args: &SelectArgs, chosen: &Candidate) -> String {
-    let data = args.data.as_ref().map(|path| format!("{} ", path.display())).unwrap_or_default();
-    format!("{data}{}", chosen.options())
+    let mut words: Vec<String> = args.data.iter().map(|p| quoted(&p.to_string_lossy())).collect();
+    words.extend(["-k".to_owned(), chosen.n_components.to_string()]);
+    for (option, value) in chosen.spec.options(false) {
+        // What columns hold is found again where it was not said.
+        if option != "--types" || !args.settings.types.is_empty() {
+            words.extend([option.to_owned(), quoted(&value)]);
+        }
+    }
+    if let Some(columns) = &args.settings.columns {
+        words.extend(["--columns".to_owned(), quoted(&columns.join(","))]);
+    }
+    words.join(" ")
 }
 
 fn decimal(x: f64) -> String {

@@ -180,8 +180,8 @@ class GaussianMixture(Calibrated):
             return matrices
         if shape == "tied":
             return np.asarray(matrices[0], dtype=np.float64)
-        diagonals = np.diagonal(matrices, axis1=1, axis2=2).copy()
-        return diagonals if shape == "diagonal" else diagonals[:, 0].copy()
+        diagonals: NDArray[np.float64] = np.diagonal(matrices, axis1=1, axis2=2).copy()
+        return diagonals if shape == "diagonal" else np.ascontiguousarray(diagonals[:, 0])
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.intp]:
         """Fits and returns the most probable component of each row."""
@@ -225,7 +225,12 @@ class GaussianMixture(Calibrated):
 
     def _n_parameters(self) -> int:
         k, p = self.means_.shape
-        free = {"full": k * p * (p + 1) // 2, "tied": p * (p + 1) // 2, "diagonal": k * p, "spherical": k}
+        free = {
+            "full": k * p * (p + 1) // 2,
+            "tied": p * (p + 1) // 2,
+            "diagonal": k * p,
+            "spherical": k,
+        }
         return int(k * p + free[self._shape()] + k - 1)
 
     def _ln_likelihood(self, X: Any) -> tuple[float, int]:

@@ -31,9 +31,9 @@ def select(
     """Compares models like ``model`` on the data that its ``fit`` would take."""
     if "sample_weight" in named:
         raise ValueError("select compares models of rows that count alike: leave sample_weight out")
-    one = isinstance(n_components, int)
+    asked = n_components if isinstance(n_components, Iterable) else [n_components]
     try:
-        wanted = [operator.index(k) for k in ([n_components] if one else n_components)]  # type: ignore[list-item, union-attr]
+        wanted = [operator.index(k) for k in asked]
     except TypeError:
         raise ValueError(
             f"n_components={n_components!r} is no list of whole numbers, such as range(1, 9)"
@@ -41,9 +41,9 @@ def select(
     if not wanted or min(wanted) < 1:
         raise ValueError("n_components: give whole numbers of at least 1, such as range(1, 9)")
     # One component, one start: only the data are wanted of it.
-    simple = {"n_components": 1, "n_init": 1}
+    simple: dict[str, Any] = {"n_components": 1, "n_init": 1}
     if "means_init" in model.get_params():
-        simple["means_init"] = None  # type: ignore[assignment]
+        simple["means_init"] = None
     bound = type(model)(**{**model.get_params(), **simple}).fit(*data, **named)
     iteration = json.dumps(
         {
@@ -126,7 +126,8 @@ class Selection:
         if len(shapes) > 1:
             ax.legend()
         if path is not None:
-            ax.figure.savefig(os.fspath(path))
+            figure: Any = ax.figure
+            figure.savefig(os.fspath(path))
         return ax
 
     def __repr__(self) -> str:

@@ -57,7 +57,7 @@ impl SelectionPanel {
     }
 
     fn title(&self) -> String {
-        if self.decides { format!("{}, chosen by", self.criterion) } else { self.criterion.clone() }
+        if self.decides { format!("{} decides", self.criterion) } else { self.criterion.clone() }
     }
 
     fn scales(&self) -> (Scale, Scale) {

@@ -24,7 +24,7 @@ pub use normal_wishart::{NormalWishart, NormalWishartDraw};
 pub(crate) use normal_wishart::{NormalWishartKl, multi_digamma};
 pub(crate) use sampler::Sampler;
 
-use crate::linalg::packed_len;
+use crate::linalg::{packed_index, packed_len};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -384,6 +384,28 @@ impl Posterior {
             }
         }
         centres
+    }
+
+    /// Posterior mean of the mean and covariance (packed) of a component all of whose columns are Gaussian: in one block, or
+    /// in a block for each. `None` for other models, and where a covariance has no mean.
+    pub fn gaussian(&self, k: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+        let p = self.layout.coordinates.len();
+        let (mut mean, mut covariance) = (vec![0.0; p], vec![0.0; packed_len(p)]);
+        let mut found = 0;
+        for block in self.layout.centres() {
+            let law = self.normal_wishart(&block.name, k)?;
+            let own = law.mean_covariance()?;
+            match block.coordinate {
+                None if block.dim == p => return Some((law.mean().to_vec(), own)),
+                None => return None,
+                Some(j) => {
+                    mean[j] = law.mean()[0];
+                    covariance[packed_index(j, j)] = own[0];
+                    found += 1;
+                }
+            }
+        }
+        (found == p && p > 0).then_some((mean, covariance))
     }
 
     /// The component numbers sorted by decreasing weight, ties by their order; as they are where there are no weights.

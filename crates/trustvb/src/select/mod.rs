@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | bound | (M2) at ω = 1 plus `log K!`, because `q` describes one of the K! orders of components | higher |
 //! | BIC | `−2 log p(x\|θ̂) + d log n` at the posterior mean θ̂, with d free numbers and n units (Schwarz 1978) | lower |
-//! | ICL | BIC plus twice the entropy of the responsibilities (Biernacki, Celeux & Govaert 2000) | lower |
+//! | ICL | BIC less `2 Σ_n log max_k r_nk`, what the units' own components leave in doubt (Biernacki, Celeux & Govaert 2000) | lower |
 //!
 //! BIC asks which density describes the data, ICL which clusters can be told apart. The fit of K components begins from
 //! several starts as any fit does, and from the fits of K − 1 (a component is split) and K + 1 (one is taken away).
@@ -251,19 +251,20 @@ impl<'a> SelectRequest<'a> {
             }
             let n = self.data.n_units() as f64;
             candidate.bic = -2.0 * candidate.ln_likelihood + n_free as f64 * n.ln();
-            candidate.icl = candidate.bic + 2.0 * entropy(problem, fit);
+            candidate.icl = candidate.bic + 2.0 * doubt(problem, fit);
         }
         candidate.fit = fit;
         candidate
     }
 }
 
-/// `−Σ r log r`; NaN where there are no responsibilities.
-fn entropy(problem: &Problem, fit: &Fit) -> f64 {
+/// `−Σ_n log max_k r_nk`; NaN where there are no responsibilities.
+fn doubt(problem: &Problem, fit: &Fit) -> f64 {
     let mut sweeper = problem.model().sweeper();
     let found = sweeper.load(None).and_then(|()| sweeper.responsibilities_under(&fit.posterior));
-    let term = |r: &f64| if *r > 0.0 { -r * r.ln() } else { 0.0 };
-    found.map_or(f64::NAN, |all| all.iter().map(term).sum())
+    let k = problem.spec().n_components();
+    let own = |r: &[f64]| -r.iter().copied().fold(0.0, f64::max).ln();
+    found.map_or(f64::NAN, |all| all.chunks_exact(k).map(own).sum())
 }
 
 /// What was compared, and which is recommended.

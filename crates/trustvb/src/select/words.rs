@@ -111,7 +111,11 @@ impl Selection {
                 Criterion::Bic => "",
             };
             let choice = self.candidates[at].in_words();
-            said.push(format!("{} would choose {choice}{why}.", other.title()));
+            let title = match other {
+                Criterion::Bound => "The bound",
+                named => named.title(),
+            };
+            said.push(format!("{title} would choose {choice}{why}."));
         }
         let of_shape = |c: &&Candidate| c.shape == best.shape;
         let most = self.candidates.iter().filter(of_shape).map(|c| c.n_components).max();

@@ -12,6 +12,7 @@ mod shaped;
 mod shaped_prior;
 mod simulate;
 mod spec;
+mod spread;
 mod tied;
 mod update;
 

@@ -47,7 +47,10 @@ impl ShapedGmm {
         prior: GmmPrior,
         covariance: Covariance,
     ) -> Result<ShapedGmm, ModelError> {
-        data.check_for_mixture(n_components)?;
+        match covariance {
+            Covariance::Full | Covariance::Tied => data.check_for_mixture(n_components)?,
+            _ => data.check_for_independent_columns(n_components)?,
+        }
         let p = data.n_columns();
         prior.check_for(p, covariance).map_err(ModelError::Prior)?;
         let (centre, mut scale) = scales(data);

@@ -1,6 +1,8 @@
 //! From the command line to data, model and settings.
 
-use crate::args::{AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, UpdateName};
+use crate::args::{
+    AskArgs, GridArgs, IterationArgs, MatchName, ModelArgs, SettingsArgs, UpdateName,
+};
 use crate::failure::Failure;
 use crate::progress;
 use crate::say::say;
@@ -16,7 +18,7 @@ use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
 use trustvb::model::{
-    Kind, ModelError, PriorWish, Source, TakePieces, Update, WishError, Wished, Wishes,
+    Covariance, Kind, ModelError, PriorWish, Source, TakePieces, Update, WishError, Wished, Wishes,
 };
 use trustvb::posterior::Layout;
 use trustvb::problem::Problem;
@@ -39,8 +41,20 @@ pub(crate) fn problem(
     published: bool,
     quiet: bool,
 ) -> Result<Given, Failure> {
+    let shape = args.covariance.map(Into::into);
+    problem_of(path, &args.settings, (args.components, shape), published, quiet)
+}
+
+/// As [`problem`], for so many components with covariances of a shape.
+pub(crate) fn problem_of(
+    path: Option<&Path>,
+    args: &SettingsArgs,
+    wanted: (usize, Option<Covariance>),
+    published: bool,
+    quiet: bool,
+) -> Result<Given, Failure> {
     let from = Input { path, quiet };
-    let given = bind(&from, from.name(), args, published)?;
+    let given = bind(&from, from.name(), args, wanted, published)?;
     if given.dropped > 0 && !quiet {
         let dropped = given.dropped;
         say(format_args!("left out {dropped} rows with missing or infinite values"));
@@ -65,7 +79,8 @@ pub(crate) fn slices(
 pub(crate) fn bind(
     from: &dyn Source,
     source: String,
-    args: &ModelArgs,
+    args: &SettingsArgs,
+    (components, covariance): (usize, Option<Covariance>),
     published: bool,
 ) -> Result<Given, Failure> {
     let wishes = Wishes {
@@ -80,9 +95,10 @@ pub(crate) fn bind(
             UpdateName::AsPrinted => Update::AsPrinted,
             UpdateName::Corrected => Update::Corrected,
         }),
+        covariance,
         types: args.types.clone(),
         published,
-        ..Wishes::new(args.components)
+        ..Wishes::new(components)
     };
     let kind = match args.model.as_deref().map(|name| Kind::named(name).ok_or(name)) {
         None => wishes.model(),
@@ -105,8 +121,18 @@ pub(crate) fn bind(
     Ok(Given { problem, source, dropped })
 }
 
+/// Binds the model to the rows of one value of a column.
+pub(crate) fn bind_slice(
+    slice: &Slice,
+    args: &ModelArgs,
+    published: bool,
+) -> Result<Given, Failure> {
+    let wanted = (args.components, args.covariance.map(Into::into));
+    bind(&OfSlice(slice), slice.name().to_owned(), &args.settings, wanted, published)
+}
+
 /// The rows of one value of a column are a source of their own.
-pub(crate) struct OfSlice<'a>(pub(crate) &'a Slice);
+struct OfSlice<'a>(&'a Slice);
 
 impl Source for OfSlice<'_> {
     fn frame(&self, options: ReadOptions<'_>) -> Result<Frame, DataError> {

@@ -41,6 +41,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     match arguments.command {
         Command::Fit(args) => commands::fit::run(&args),
+        Command::Select(args) => commands::select::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
         Command::Interval(args) => commands::interval::run(&args),
         Command::Explore(args) => commands::explore::run(&args),

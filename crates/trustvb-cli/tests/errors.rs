@@ -76,6 +76,7 @@ fn models_that_make_no_sense() {
     scratch.write("syntax.toml", "alpha0 = = 1\n");
     scratch.write("w0.toml", "W0 = [[1.0, 2.0], [2.0, 1.0]]\n");
     scratch.write("w0_size.toml", "W0 = [[1.0]]\n");
+    scratch.write("w0_tilted.toml", "W0 = [[1.0, 0.5], [0.5, 1.0]]\n");
     scratch.write("m0.toml", "m0 = [1.0, 2.0, 3.0]\n");
     scratch.write("nu0.toml", "nu0 = 0.5\n");
     scratch.write("alpha0.toml", "alpha0 = -1.0\n");
@@ -105,6 +106,29 @@ fn models_that_make_no_sense() {
             &["fit", "--prior", "m0.toml"],
             &["fit", "--prior", "nu0.toml"],
             &["fit", "--prior", "alpha0.toml"],
+            &["fit", "good.csv", "--covariance", "round"],
+            &["fit", "good.csv", "--covariance", "tied", "--prior", "paper"],
+            &["fit", "good.csv", "--covariance", "tied", "--update", "as-printed"],
+            &["calibrate", "good.csv", "--covariance", "diagonal", "--published"],
+            &["fit", "--covariance", "diagonal", "--prior", "w0_tilted.toml"],
+            &["fit", "good.csv", "--formula", "y ~ x", "--covariance", "tied"],
+            &["select", "good.csv", "-k", "3:1"],
+            &["select", "good.csv", "-k", "0:2"],
+            &["select", "good.csv", "-k", ""],
+            &["select", "good.csv", "-k", "1:5"],
+            &["select", "good.csv", "-k", "1:2", "--covariance", "full,round"],
+            &["select", "good.csv", "-k", "1:2", "--centres", "three.csv"],
+            &["select", "good.csv", "-k", "1:2", "--plot", "figure.pdf"],
+            &[
+                "select",
+                "bmlr_small.csv",
+                "-k",
+                "1:2",
+                "--formula",
+                "y ~ x1 | group",
+                "--covariance",
+                "all"
+            ],
             &["fit", "good.csv", "--centres", "missing.csv"],
             &["fit", "good.csv", "--centres", "three.csv"],
             &["fit", "good.csv", "--centres", "wide.csv"],

@@ -7,9 +7,10 @@ mod server;
 use common::Scratch;
 use server::Server;
 
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 17] = [
     &["calibrate"],
     &["fit"],
+    &["select"],
     &["interval"],
     &["report"],
     &["explore"],
@@ -95,6 +96,7 @@ fn help_fits_a_terminal_and_names_every_command() {
     let commands = [
         "calibrate",
         "fit",
+        "select",
         "interval",
         "report",
         "explore",

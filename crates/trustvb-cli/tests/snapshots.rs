@@ -125,6 +125,18 @@ fn fit() {
 }
 
 #[test]
+fn fit_of_diagonal_covariances() {
+    let args = ["fit", "--covariance", "diagonal", "--tolerance", "1e-12"];
+    snapshots(&Scratch::new(), "fit_diagonal", &args);
+}
+
+#[test]
+fn select() {
+    let args = ["select", "-k", "1:3", "--covariance", "full,tied", "--tolerance", "1e-12"];
+    snapshots(&Scratch::new(), "select", &args);
+}
+
+#[test]
 fn fit_of_a_regression() {
     let scratch = Scratch::new();
     scratch.take("bmlr_small.csv");

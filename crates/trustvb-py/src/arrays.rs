@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trustvb::functional::Draws;
 use trustvb::linalg::packed_index;
-use trustvb::posterior::{Family, Layout};
+use trustvb::posterior::{Block, Family, Layout};
 
 use crate::errors::run_error;
 
@@ -57,6 +57,8 @@ pub(crate) fn draws<'py>(
                 let all = values.flatten().copied().collect();
                 arrays.set_item(&block.name, shaped(py, &[n, copies, p], all)?)?;
             }
+            // Part of the means and covariances of all columns, which follow.
+            Family::NormalWishart if is_part(block) => {}
             Family::NormalWishart if block.coordinate.is_some() => {
                 let pairs = values.flat_map(|draw| draw.chunks_exact(len));
                 let (means, sds) = pairs.map(|pair| (pair[0], pair[1].sqrt())).unzip();
@@ -95,5 +97,25 @@ pub(crate) fn draws<'py>(
             }
         }
     }
+    let parts: Vec<&Block> = layout.blocks.iter().filter(|block| is_part(block)).collect();
+    if let Some(first) = parts.first() {
+        let (k, p) = (first.copies, parts.len());
+        let (mut means, mut covariances) = (vec![0.0; n * k * p], vec![0.0; n * k * p * p]);
+        for (j, block) in parts.iter().enumerate() {
+            let Some((len, values)) = draws.block(layout, &block.name) else { continue };
+            let copies = values.flat_map(|draw| draw.chunks_exact(len));
+            for (at, copy) in copies.enumerate() {
+                means[at * p + j] = copy[0];
+                covariances[(at * p + j) * p + j] = copy[1];
+            }
+        }
+        arrays.set_item("mu", shaped(py, &[n, k, p], means)?)?;
+        arrays.set_item("sigma", shaped(py, &[n, k, p, p], covariances)?)?;
+    }
     Ok(arrays)
+}
+
+/// Whether a block is one column's part of `mu` and `sigma`, where columns are independent.
+fn is_part(block: &Block) -> bool {
+    block.coordinate.is_some() && block.name.starts_with("mu_lambda.")
 }

@@ -48,6 +48,11 @@ impl Iteration {
         Ok(Start::Centres(centres.clone()))
     }
 
+    /// Random starts of a fit.
+    pub(crate) fn starts(&self) -> usize {
+        self.starts.unwrap_or(trustvb::defaults::STARTS)
+    }
+
     pub(crate) fn fit(&self, tolerance: f64, trace: bool) -> FitOptions {
         let usual = FitOptions::default();
         FitOptions {

@@ -12,10 +12,11 @@ use trustvb::model::{
     ColumnKind, ColumnMixture, ColumnType, MixedData, MixtureColumn, ModelData, ModelSpec,
 };
 use trustvb::problem::Problem as InnerProblem;
+use trustvb::select::{Criterion, SelectError, SelectRequest};
 use trustvb::table::{Blueprint, BuildError, Shard, TableError};
 
 use crate::arrays::{to_vec, vector};
-use crate::errors::{IntoException, value_error};
+use crate::errors::{IntoException, run_error, value_error};
 use crate::options::{Iteration, TableOptions};
 use crate::posterior::Posterior;
 use crate::table::{Table, place};
@@ -225,6 +226,48 @@ impl Problem {
         })?;
         let fit = result.map_err(IntoException::into_exception)?;
         Ok(Fit { inner: fit })
+    }
+
+    /// Compares numbers of components, and shapes by name (none: the model's own); what was found, as JSON.
+    #[pyo3(signature = (iteration, components, shapes, criterion=None, n_jobs=None))]
+    fn select(
+        &self,
+        py: Python<'_>,
+        iteration: &str,
+        components: Vec<usize>,
+        shapes: Vec<String>,
+        criterion: Option<&str>,
+        n_jobs: Option<usize>,
+    ) -> PyResult<String> {
+        let iteration = Iteration::parse(iteration)?;
+        let criterion = match criterion.map(|name| Criterion::named(name).ok_or(name)) {
+            None => None,
+            Some(Ok(criterion)) => Some(criterion),
+            Some(Err(name)) => {
+                return Err(value_error(format!(
+                    "criterion={name:?} is none of bic, icl and bound"
+                )));
+            }
+        };
+        let options = iteration.fit(trustvb::defaults::TABLE_TOLERANCE, false);
+        let (inner, seed, starts) = (self.inner.clone(), iteration.seed, iteration.starts());
+        let found = run(py, n_jobs, None, &Arc::new(Tracker::default()), move |_| {
+            let names: Vec<&str> = shapes.iter().map(String::as_str).collect();
+            let request = SelectRequest::new(inner.spec(), inner.data(), &components)
+                .shapes(&names)
+                .seed(seed)
+                .starts(starts)
+                .options(options);
+            match criterion {
+                Some(criterion) => request.criterion(criterion).run(),
+                None => request.run(),
+            }
+        })?;
+        let found = found.map_err(|error| match error {
+            SelectError::Nothing(_) => run_error(error),
+            other => value_error(other),
+        })?;
+        Ok(found.to_json().to_string())
     }
 
     /// A table in memory, or at `path`: there it is completed when it was interrupted. In memory, fits that one of the

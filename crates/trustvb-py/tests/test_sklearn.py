@@ -167,7 +167,6 @@ def test_criteria_and_precisions_are_those_of_scikit_learn(faithful):
         ("reg_covar", 1e-6, "prior"),
         ("init_params", "kmeans", "n_init"),
         ("verbose", 2, "progress"),
-        ("covariance_type", "diag", "full"),
         ("weight_concentration_prior", 0.1, "alpha0"),
         ("degrees_of_freedom_prior", 3, "nu0"),
     ],

@@ -275,11 +275,10 @@ fn plane(data: &Dataset, first: &Posterior, k: usize, likely: &[(usize, f64)]) -
         .collect();
     let ellipses = (0..k)
         .filter_map(|c| {
-            let block = first.normal_wishart("mu_lambda", c)?;
-            let s = block.mean_covariance()?;
+            let (mean, s) = first.gaussian(c)?;
             Some(ClusterEllipse {
                 component: c + 1,
-                centre: [block.mean()[0], block.mean()[1]],
+                centre: [mean[0], mean[1]],
                 covariance: [[s[0], s[1]], [s[1], s[2]]],
                 level: ELLIPSE,
             })
@@ -303,12 +302,11 @@ fn matrix(
     let p = data.n_columns();
     let components = (0..k)
         .filter_map(|c| {
-            let block = first.normal_wishart("mu_lambda", c)?;
-            let s = block.mean_covariance()?;
+            let (centre, s) = first.gaussian(c)?;
             let entry = |i: usize, j: usize| s[packed_index(i.max(j), i.min(j))];
             Some(MatrixComponent {
                 component: c + 1,
-                centre: block.mean().to_vec(),
+                centre,
                 covariance: (0..p).map(|i| (0..p).map(|j| entry(i, j)).collect()).collect(),
             })
         })

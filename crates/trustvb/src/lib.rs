@@ -36,7 +36,8 @@
 //! 8. [`calibrate`] gives the interval with its evidence and its [`calibrate::Flag`]s; [`calibrate::Method`] lists how.
 //! 9. [`answers`] are their JSON, CSV and sentences.
 //! 10. [`predict`] says what a fit makes of units it has not seen.
-//! 11. [`study`] simulates data with known truth and finds out what the intervals are worth.
+//! 11. [`select`] compares numbers of components and shapes of covariances.
+//! 12. [`study`] simulates data with known truth and finds out what the intervals are worth.
 //!
 //! A posterior is a product of named blocks of standard families ([`posterior`]); [`special`] and
 //! [`linalg`] hold the numerics beneath, [`random`] the streams that make a seed a promise.
@@ -69,6 +70,7 @@ pub mod remedy;
 pub mod resample;
 #[doc(hidden)]
 pub mod roofline;
+pub mod select;
 #[allow(unsafe_code)]
 mod simd;
 pub mod special;

@@ -3,7 +3,9 @@
 //! A model is bound to its data and checks them; a new row, or a single one, needs no such checks. So
 //! these functions take a posterior and plain numbers. Each model has its own in its folder.
 
-pub use crate::model::{bmlr_ln_density, bmlr_ln_rho, gmm_ln_predictive, gmm_ln_rho};
+pub use crate::model::{
+    bmlr_ln_density, bmlr_ln_rho, gmm_ln_density, gmm_ln_predictive, gmm_ln_rho,
+};
 
 use crate::posterior::Posterior;
 use crate::special::gamma::digamma;

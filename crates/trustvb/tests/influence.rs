@@ -7,7 +7,7 @@ mod common;
 use common::simulate::{Mixture, Regressions};
 use trustvb::fit::{Driver, FitOptions, Linearisation, Start, Status, Stopping, fit};
 use trustvb::linalg::packed_index;
-use trustvb::model::{Bmlr, BmlrPrior, Gmm, GmmPrior, Model, Noise, Update};
+use trustvb::model::{Bmlr, BmlrPrior, Covariance, Gmm, GmmPrior, Model, Noise, ShapedGmm, Update};
 use trustvb::posterior::Posterior;
 
 /// Change of a weight: small against 1, large against the error of a fixed point.
@@ -34,6 +34,12 @@ const GMM: [(&str, Function); 3] = [
         let block = q.normal_wishart("mu_lambda", 0).unwrap();
         block.mean_covariance().unwrap()[packed_index(1, 1)]
     }),
+];
+
+const COLUMNS: [(&str, Function); 3] = [
+    ("weight", weight),
+    ("mean", |q| q.normal_wishart("mu_lambda.x1", 1).unwrap().mean()[0]),
+    ("variance", |q| q.normal_wishart("mu_lambda.x2", 0).unwrap().mean_covariance().unwrap()[0]),
 ];
 
 const BMLR: [(&str, Function); 3] = [
@@ -113,6 +119,22 @@ fn of_a_gaussian_mixture() {
     {
         let model = Gmm::new(&data.dataset(), 2, prior, Update::Corrected).unwrap();
         check(&format!("gmm, {what} prior"), &model, &data.centres, &GMM);
+    }
+}
+
+#[test]
+fn of_covariances_that_are_not_full() {
+    let data = Mixture::new(11, 200, 2, 2, 2.5);
+    let fixed = GmmPrior { w0: Some(vec![vec![0.5, 0.0], vec![0.0, 0.5]]), ..GmmPrior::default() };
+    for (shape, functions) in [
+        (Covariance::Tied, &GMM),
+        (Covariance::Diagonal, &COLUMNS),
+        (Covariance::Spherical, &COLUMNS),
+    ] {
+        for prior in [GmmPrior::default(), fixed.clone()] {
+            let model = ShapedGmm::new(&data.dataset(), 2, prior, shape).unwrap();
+            check(shape.name(), &model, &data.centres, functions);
+        }
     }
 }
 

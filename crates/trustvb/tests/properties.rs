@@ -5,11 +5,11 @@
 
 mod common;
 
-use common::compare::{RegressionUnits, distance, gmm_in_units, gmm_mapped};
+use common::compare::{RegressionUnits, columns_in_units, distance, gmm_in_units, gmm_mapped};
 use common::simulate::{Mixture, Regressions, Weighting, shuffled};
 use proptest::prelude::*;
 use trustvb::fit::{Fit, FitOptions, Start, Status, Stopping, fit, match_components};
-use trustvb::model::{Bmlr, BmlrPrior, Gmm, GmmPrior, Model, Noise, Update};
+use trustvb::model::{Bmlr, BmlrPrior, Covariance, Gmm, GmmPrior, Model, Noise, ShapedGmm, Update};
 use trustvb::posterior::Posterior;
 
 /// Rounding of a bound, a sum over units, relative to its size.
@@ -99,11 +99,45 @@ fn gmm(data: &Mixture, k: usize, prior: GmmPrior) -> Gmm {
     Gmm::new(&data.dataset(), k, prior, Update::Corrected).unwrap()
 }
 
+/// The shapes besides full ones.
+const SHAPES: [Covariance; 3] = [Covariance::Tied, Covariance::Diagonal, Covariance::Spherical];
+
+fn shaped(data: &Mixture, k: usize, prior: GmmPrior, shape: Covariance) -> ShapedGmm {
+    ShapedGmm::new(&data.dataset(), k, prior, shape).unwrap()
+}
+
+/// A prior that does not depend on the data, for covariances of a shape.
+fn fixed_prior_of(p: usize, shape: Covariance) -> GmmPrior {
+    let mut prior = fixed_prior(p);
+    for (i, row) in prior.w0.iter_mut().flatten().enumerate() {
+        for (j, x) in row.iter_mut().enumerate() {
+            *x = match shape {
+                Covariance::Full | Covariance::Tied => *x,
+                Covariance::Diagonal => {
+                    if i == j {
+                        0.5 + 0.1 * i as f64
+                    } else {
+                        0.0
+                    }
+                }
+                Covariance::Spherical => {
+                    if i == j {
+                        0.5
+                    } else {
+                        0.0
+                    }
+                }
+            };
+        }
+    }
+    prior
+}
+
 fn bmlr(data: &Regressions, k: usize, noise: Noise) -> Bmlr {
     Bmlr::new(&data.grouped(), k, BmlrPrior::default(), noise).unwrap()
 }
 
-/// Both models of a case, each with its start.
+/// All models of a case, each with its start.
 fn models(case: &Case, separation: f64) -> Vec<(String, Box<dyn Model>, Vec<f64>)> {
     let mixture = Mixture::new(case.seed, case.n, case.p, case.k, separation);
     let regressions = Regressions::new(case.seed, case.n, case.p, case.k, separation, true);
@@ -111,6 +145,13 @@ fn models(case: &Case, separation: f64) -> Vec<(String, Box<dyn Model>, Vec<f64>
     for prior in [GmmPrior::default(), fixed_prior(case.p)] {
         let model = gmm(&mixture, case.k, prior);
         all.push((format!("gmm {}", all.len()), Box::new(model), mixture.centres.clone()));
+    }
+    for shape in SHAPES {
+        for prior in [GmmPrior::default(), fixed_prior_of(case.p, shape)] {
+            let what = format!("{shape} {}", all.len());
+            let model = shaped(&mixture, case.k, prior, shape);
+            all.push((what, Box::new(model), mixture.centres.clone()));
+        }
     }
     for noise in [Noise::Known(1.0), Noise::Estimate] {
         let model = bmlr(&regressions, case.k, noise);
@@ -205,6 +246,14 @@ proptest! {
             let b = gmm(&repeated, case.k, prior);
             check_repetitions(&what, &case, (&a, &weights), &b, &mixture.centres)?;
         }
+        for shape in SHAPES {
+            for prior in [GmmPrior::default(), fixed_prior_of(case.p, shape)] {
+                let what = format!("{shape} {prior:?}");
+                let a = shaped(&mixture, case.k, prior.clone(), shape);
+                let b = shaped(&repeated, case.k, prior, shape);
+                check_repetitions(&what, &case, (&a, &weights), &b, &mixture.centres)?;
+            }
+        }
         // The prior of a mixture of regressions is meant for columns standardised by all units,
         // whatever their weights, so only its paper prior is the same for repeated groups.
         let regressions = Regressions::new(case.seed, case.n, case.p, case.k, 5.0, false);
@@ -244,6 +293,31 @@ proptest! {
         let after = run(&model, weights, case.omega, &mixture.centres, &tight(5));
         let expected = gmm_in_units(&before.posterior, &shifts, &scale[..case.p]);
         check_same("gmm", &expected, &after)?;
+
+        for shape in SHAPES {
+            // Spherical covariances are in the units of the columns: these may change together only.
+            let scale: Vec<f64> = match shape {
+                Covariance::Spherical => vec![scale[0]; case.p],
+                _ => scale[..case.p].to_vec(),
+            };
+            let shifts: Vec<f64> = (0..case.p).map(|j| shift[j] * scale[j]).collect();
+            let mut mixture = Mixture::new(case.seed, case.n, case.p, case.k, 5.0);
+            let model = shaped(&mixture, case.k, GmmPrior::default(), shape);
+            let before = run(&model, weights, case.omega, &mixture.centres, &tight(5));
+            for j in 0..case.p {
+                mixture.columns[j] = scaled(&mixture.columns[j], shifts[j], scale[j]);
+            }
+            for (at, x) in mixture.centres.iter_mut().enumerate() {
+                *x = shifts[at % case.p] + scale[at % case.p] * *x;
+            }
+            let model = shaped(&mixture, case.k, GmmPrior::default(), shape);
+            let after = run(&model, weights, case.omega, &mixture.centres, &tight(5));
+            let expected = match shape {
+                Covariance::Tied => gmm_in_units(&before.posterior, &shifts, &scale),
+                _ => columns_in_units(&before.posterior, &shifts, &scale),
+            };
+            check_same(shape.name(), &expected, &after)?;
+        }
 
         let data = Regressions::new(case.seed, case.n, case.p, case.k, 5.0, intercept);
         let mut units = RegressionUnits {
@@ -287,8 +361,15 @@ proptest! {
             }).collect())
             .collect();
         let mut mixture = Mixture::new(case.seed, case.n, case.p, case.k, 5.0);
-        let model = gmm(&mixture, case.k, GmmPrior::default());
-        let before = run(&model, weights.as_deref(), case.omega, &mixture.centres, &tight(5));
+        let fitted = |mixture: &Mixture| {
+            let full = gmm(mixture, case.k, GmmPrior::default());
+            let tied = shaped(mixture, case.k, GmmPrior::default(), Covariance::Tied);
+            let all: [&dyn Model; 2] = [&full, &tied];
+            all.map(|model| {
+                run(model, weights.as_deref(), case.omega, &mixture.centres, &tight(5))
+            })
+        };
+        let before = fitted(&mixture);
         let old = mixture.clone();
         for i in 0..case.p {
             for (row, x) in mixture.columns[i].iter_mut().enumerate() {
@@ -300,10 +381,10 @@ proptest! {
                 new[i] = shift[i] + (0..case.p).map(|j| matrix[i][j] * centre[j]).sum::<f64>();
             }
         }
-        let model = gmm(&mixture, case.k, GmmPrior::default());
-        let after = run(&model, weights.as_deref(), case.omega, &mixture.centres, &tight(5));
-        let expected = gmm_mapped(&before.posterior, &shift, &matrix);
-        check_same("gmm", &expected, &after)?;
+        for (before, after) in before.iter().zip(&fitted(&mixture)) {
+            let expected = gmm_mapped(&before.posterior, &shift, &matrix);
+            check_same("gmm", &expected, after)?;
+        }
     }
 
     #[test]

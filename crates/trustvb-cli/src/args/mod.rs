@@ -4,6 +4,7 @@
 
 mod ask;
 mod fit;
+mod select;
 mod shared;
 mod simulate;
 mod slurm;
@@ -14,8 +15,9 @@ mod value;
 
 pub(crate) use ask::{AskArgs, CalibrateArgs, ExploreArgs, IntervalArgs, QuestionArgs, ReportArgs};
 pub(crate) use fit::FitArgs;
+pub(crate) use select::{SelectArgs, Shapes};
 pub(crate) use shared::{
-    Format, GridArgs, IterationArgs, MatchName, ModelArgs, OutputArgs, UpdateName,
+    Format, GridArgs, IterationArgs, MatchName, ModelArgs, OutputArgs, SettingsArgs, UpdateName,
 };
 pub(crate) use simulate::{
     DrawArgs, NoiseName, SimulateArgs, SimulateBmlrArgs, SimulateCommand, SimulateGmmArgs,
@@ -78,6 +80,12 @@ pub(crate) enum Command {
     /// One variational fit, summarised
     #[command(after_help = fit::FIT_EXAMPLES)]
     Fit(FitArgs),
+    /// How many components, and which covariances
+    ///
+    /// Fits every number of components that is asked for, compares them by BIC, ICL and VB's bound, and
+    /// recommends one with its margin over the next.
+    #[command(after_help = select::SELECT_EXAMPLES)]
+    Select(Box<SelectArgs>),
     /// Calibrated intervals from a saved table
     #[command(after_help = ask::INTERVAL_EXAMPLES)]
     Interval(IntervalArgs),

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use trustvb::defaults;
-use trustvb::model::{ColumnType, KINDS};
+use trustvb::model::{ColumnType, Covariance, KINDS};
 
 /// The models that there are, with their titles.
 fn model_names() -> PossibleValuesParser {
@@ -31,6 +31,29 @@ pub(crate) enum UpdateName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CovarianceName {
+    /// Each component has a matrix of its own
+    Full,
+    /// All components have the same matrix
+    Tied,
+    /// Columns are independent, each with a variance of its own
+    Diagonal,
+    /// As diagonal, with one variance for all columns: they must be in the same units
+    Spherical,
+}
+
+impl From<CovarianceName> for Covariance {
+    fn from(name: CovarianceName) -> Covariance {
+        match name {
+            CovarianceName::Full => Covariance::Full,
+            CovarianceName::Tied => Covariance::Tied,
+            CovarianceName::Diagonal => Covariance::Diagonal,
+            CovarianceName::Spherical => Covariance::Spherical,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MatchName {
     /// By resemblance to the full-data fit
     Assignment,
@@ -53,6 +76,17 @@ pub(crate) struct ModelArgs {
     /// Number of components
     #[arg(short = 'k', long, default_value_t = defaults::COMPONENTS, value_parser = positive, allow_negative_numbers = true, help_heading = heading::COMMON)]
     pub(crate) components: usize,
+    /// The shape of the components' covariances (gmm) [default: full]
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    pub(crate) covariance: Option<CovarianceName>,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+}
+
+/// Which data and model, but for how many components.
+#[derive(Debug, Args)]
+#[command(next_help_heading = heading::MODEL)]
+pub(crate) struct SettingsArgs {
     /// Columns to use, by name or number, separated by commas (gmm, mixture) [default: all]
     #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
     pub(crate) columns: Option<Vec<String>>,

@@ -6,7 +6,7 @@
 use super::fit::{self, Summary};
 use crate::args::{CalibrateArgs, FitArgs, Format, OutputArgs};
 use crate::failure::Failure;
-use crate::input::{self, Given, OfSlice};
+use crate::input::{self, Given};
 use crate::output::{check, csv_cell, deserved, json_text, table, write};
 use crate::progress;
 use crate::say::{printable, say};
@@ -106,12 +106,7 @@ pub(crate) fn calibrate(
     let levels = input::levels(&args.question.ask);
     progress::keeps("nothing is kept");
     let groups = each(path, column, args.output.quiet, |slice| {
-        let Given { problem, .. } = input::bind(
-            &OfSlice(slice),
-            slice.name().to_owned(),
-            &args.model,
-            args.grid.published,
-        )?;
+        let Given { problem, .. } = input::bind_slice(slice, &args.model, args.grid.published)?;
         let functionals = input::functionals(quantities, problem.model().layout())?;
         let blueprint = input::blueprint(&args.grid, &args.iteration, &problem, &methods, false)?;
         let watch = Watch { cancel: progress::interruption(), ..Watch::silent() };
@@ -280,7 +275,7 @@ fn write_parquet(groups: &Answered, path: &Path) -> Result<(), Failure> {
 pub(crate) fn fit(args: &FitArgs, column: &str) -> Result<(), Failure> {
     check(&args.output)?;
     let groups = each(args.data.as_deref(), column, args.output.quiet, |slice| {
-        let given = input::bind(&OfSlice(slice), slice.name().to_owned(), &args.model, false)?;
+        let given = input::bind_slice(slice, &args.model, false)?;
         fit::one(args, given, &mut |_| ())
     })?;
     write(&args.output, &fits_text(&args.output, args, &groups))

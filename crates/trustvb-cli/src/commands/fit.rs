@@ -187,7 +187,7 @@ fn summary_table(args: &FitArgs, summary: &Summary) -> String {
     let model = given.problem.model().as_ref();
     let mut text = format!(
         "{}, {} components, ω = {}\n{}: {} units, {} {}\n{}; bound {}; best of {} starts\n\n",
-        given.problem.spec().kind().title,
+        given.problem.spec().title(),
         model.n_components(),
         fit.omega,
         given.source,

@@ -6,6 +6,7 @@ pub(crate) mod explore;
 pub(crate) mod fit;
 pub(crate) mod interval;
 pub(crate) mod report;
+pub(crate) mod select;
 pub(crate) mod simulate;
 pub(crate) mod slurm;
 pub(crate) mod study;

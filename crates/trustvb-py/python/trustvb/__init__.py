@@ -17,6 +17,7 @@ from ._mixture import GaussianMixture
 from ._native import TrustvbError, __version__
 from ._outside import calibrate, resample_weights
 from ._regression import MixtureRegression
+from ._select import Selection
 from ._study import run_study, study_summary
 from ._table import Table, open_table
 
@@ -30,6 +31,7 @@ __all__ = [
     "GaussianMixture",
     "LatentClass",
     "MixtureRegression",
+    "Selection",
     "Table",
     "TrustvbError",
     "__version__",

@@ -48,8 +48,10 @@ class Estimator:
 
     def __new__(cls: type[Self], *args: Any, **params: Any) -> Self:
         # Before __init__, whose signature scikit-learn reads.
+        known = cls._parameter_names()
         for name in params:
-            refuse(cls.__name__, name)
+            if name not in known:
+                refuse(cls.__name__, name)
         return super().__new__(cls)
 
     @classmethod

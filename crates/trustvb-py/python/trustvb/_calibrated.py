@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _ask, _native
+from . import _ask, _native, _select
 from ._ask import Asked
 from ._base import Estimator, seed_of
 from ._frames import FrameName
 from ._held import Held, Need
 from ._messages import ConvergenceWarning, warn
 from ._progress import Progress, Wish
+from ._select import Selection
 from ._show import Summary
 from ._table import Table
 
@@ -112,6 +113,27 @@ class Calibrated(Estimator):
                 or f"it did not converge in {fit.sweeps} sweeps (last change {fit.change:.1e}); raise max_iter"
             )
             warn(f"the fit is not at an optimum: {how}", ConvergenceWarning)
+
+    def select(
+        self,
+        *data: Any,
+        n_components: Iterable[int] | int = range(1, 9),
+        criterion: str | None = None,
+        n_jobs: int | None = None,
+        **named: Any,
+    ) -> Selection:
+        """Compares numbers of components by BIC, ICL and the bound, as ``trustvb select`` does.
+
+        Parameters
+        ----------
+        data, named : what :meth:`fit` takes; weights of rows are not taken.
+        n_components : the numbers to compare.
+        criterion : ``"bic"`` (the default), ``"icl"`` or ``"bound"``.
+        n_jobs : threads, all cores if not given; results do not depend on it.
+
+        The estimator itself stays as it is. ``selection.model()`` is one with what was chosen, to be fitted.
+        """
+        return _select.select(self, data, named, n_components, (), criterion, n_jobs)
 
     def table(
         self,

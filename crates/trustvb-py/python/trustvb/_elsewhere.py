@@ -5,7 +5,7 @@ from __future__ import annotations
 _SWEEPS = "lower_bounds_ has the bound after every sweep"
 
 _INSTEAD: dict[str, str] = {
-    "covariance_type": "covariances are full here",
+    "covariance_type": "it is a parameter of GaussianMixture",
     "reg_covar": "the prior keeps covariances from collapsing: prior={'nu0': …, 'W0': …}",
     "init_params": "there are n_init k-means++ starts; means_init gives start values of your own",
     "warm_start": "every fit starts anew; means_init=model.means_ starts from an earlier one",

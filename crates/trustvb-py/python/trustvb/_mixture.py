@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _ask, _native
+from . import _ask, _native, _select
 from ._base import weights_of
 from ._calibrated import Calibrated
+from ._select import Selection
 
 Self = TypeVar("Self", bound="GaussianMixture")
 
+#: What covariances may be, and scikit-learn's short name for one of them.
+_SHAPES = {
+    "full": "full",
+    "tied": "tied",
+    "diagonal": "diagonal",
+    "diag": "diagonal",
+    "spherical": "spherical",
+}
+
 
 class GaussianMixture(Calibrated):
-    """A variational Gaussian mixture with full covariances, and calibrated intervals for it.
+    """A variational Gaussian mixture, and calibrated intervals for it.
 
     Component 1 (0 in arrays) is the heaviest.
 
     Parameters
     ----------
     n_components : number of components.
+    covariance_type : ``"full"``, ``"tied"`` (one covariance for all components), ``"diagonal"`` (or ``"diag"``; columns are
+        independent within a component) or ``"spherical"`` (one variance for all columns of a component).
     omega : the fraction that the likelihood is raised to in ``fit``; 1 is ordinary variational Bayes.
         Intervals choose their own.
     prior : ``"default"`` (answers do not depend on units; covariances share a learned scale), ``"paper"``, or a dict
@@ -40,7 +53,8 @@ class GaussianMixture(Calibrated):
 
     Attributes
     ----------
-    weights_, means_, covariances_ : posterior means.
+    weights_, means_, covariances_ : posterior means. As in scikit-learn, covariances are ``(K, p, p)`` if full, ``(p, p)`` if
+        tied, ``(K, p)`` if diagonal and ``(K,)`` if spherical.
     precisions_ : inverses of ``covariances_``, as in scikit-learn.
     lower_bound_, lower_bounds_ : the bound at the optimum, and after each sweep.
     n_iter_, converged_ : sweeps, and whether they sufficed.
@@ -57,6 +71,7 @@ class GaussianMixture(Calibrated):
         self,
         n_components: int = 2,
         *,
+        covariance_type: str = "full",
         omega: float = 1.0,
         prior: str | dict[str, Any] = "default",
         update: str | None = None,
@@ -69,6 +84,7 @@ class GaussianMixture(Calibrated):
         published: bool = False,
     ) -> None:
         self.n_components = n_components
+        self.covariance_type = covariance_type
         self.omega = omega
         self.prior = prior
         self.update = update
@@ -93,8 +109,52 @@ class GaussianMixture(Calibrated):
                 "n_components": _ask.whole("n_components", self.n_components),
                 "prior": self._prior(),
                 "update": update,
+                "covariance": self._shape(),
             }
         )
+
+    def _shape(self) -> str:
+        shape = _SHAPES.get(self.covariance_type)
+        if shape is None:
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r} is none of 'full', 'tied', 'diagonal' and 'spherical'"
+            )
+        return shape
+
+    def select(
+        self,
+        *data: Any,
+        n_components: Iterable[int] | int = range(1, 9),
+        covariance_type: str | Iterable[str] | None = None,
+        criterion: str | None = None,
+        n_jobs: int | None = None,
+        **named: Any,
+    ) -> Selection:
+        """Compares numbers of components, and shapes of covariances, by BIC, ICL and the bound, as ``trustvb select`` does.
+
+        Parameters
+        ----------
+        data, named : what :meth:`fit` takes; weights of rows are not taken.
+        n_components : the numbers to compare.
+        covariance_type : the shapes to compare, ``"all"`` of them, or if not given the estimator's own.
+        criterion : ``"bic"`` (the default), ``"icl"`` or ``"bound"``.
+        n_jobs : threads, all cores if not given; results do not depend on it.
+
+        >>> import trustvb
+        >>> found = trustvb.GaussianMixture().select(trustvb.load_faithful(), n_components=range(1, 4))
+        >>> found.n_components
+        2
+        """
+        if covariance_type is None:
+            shapes = [self._shape()]
+        elif covariance_type == "all":
+            shapes = list(dict.fromkeys(_SHAPES.values()))
+        else:
+            asked = [covariance_type] if isinstance(covariance_type, str) else covariance_type
+            shapes = [
+                GaussianMixture(covariance_type=shape)._shape() for shape in dict.fromkeys(asked)
+            ]
+        return _select.select(self, data, named, n_components, shapes, criterion, n_jobs)
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fits the mixture to rows: an array, or a frame of pandas, polars or Arrow. ``y`` is ignored."""
@@ -107,9 +167,21 @@ class GaussianMixture(Calibrated):
         self._fit(problem, weights)
         mean = self.posterior_.mean()
         self.means_ = mean["mu"][0]
-        self.covariances_ = mean["sigma"][0]
-        self.precisions_ = np.array([_inverse(sigma) for sigma in self.covariances_])
+        self._covariances = mean["sigma"][0]
+        precisions = np.array([_inverse(sigma) for sigma in self._covariances])
+        self.covariances_ = self._in_shape(self._covariances)
+        self.precisions_ = self._in_shape(precisions)
         return self
+
+    def _in_shape(self, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As scikit-learn gives covariances of each type."""
+        shape = self._shape()
+        if shape == "full":
+            return matrices
+        if shape == "tied":
+            return np.asarray(matrices[0], dtype=np.float64)
+        diagonals: NDArray[np.float64] = np.diagonal(matrices, axis1=1, axis2=2).copy()
+        return diagonals if shape == "diagonal" else np.ascontiguousarray(diagonals[:, 0])
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.intp]:
         """Fits and returns the most probable component of each row."""
@@ -153,14 +225,20 @@ class GaussianMixture(Calibrated):
 
     def _n_parameters(self) -> int:
         k, p = self.means_.shape
-        return int(k * (p + p * (p + 1) // 2) + k - 1)
+        free = {
+            "full": k * p * (p + 1) // 2,
+            "tied": p * (p + 1) // 2,
+            "diagonal": k * p,
+            "spherical": k,
+        }
+        return int(k * p + free[self._shape()] + k - 1)
 
     def _ln_likelihood(self, X: Any) -> tuple[float, int]:
         """The log likelihood of all rows at the posterior means, and their number."""
         self._check_fitted()
         rows = np.column_stack(self._validate(X, reset=False))
         terms = []
-        for weight, mean, sigma in zip(self.weights_, self.means_, self.covariances_, strict=True):
+        for weight, mean, sigma in zip(self.weights_, self.means_, self._covariances, strict=True):
             root = np.linalg.cholesky(sigma)
             z = np.linalg.solve(root, (rows - mean).T)
             ln_volume = float(np.log(np.diag(root)).sum()) + 0.5 * rows.shape[1] * np.log(2 * np.pi)

@@ -65,6 +65,14 @@ class Problem:
     @property
     def groups(self) -> list[int] | None: ...
     def fit(self, iteration: str, omega: float = 1.0, weights: _Vector | None = None) -> Fit: ...
+    def select(
+        self,
+        iteration: str,
+        components: Sequence[int],
+        shapes: Sequence[str],
+        criterion: str | None = None,
+        n_jobs: int | None = None,
+    ) -> str: ...
     def table(
         self,
         iteration: str,

@@ -112,10 +112,10 @@ fn components(table: &TvbTable) -> Markup {
     let coordinates = &manifest.layout.coordinates;
     let p = coordinates.len();
     let centres = first.centres();
-    let gmm = manifest.layout.block("mu_lambda").is_some();
+    let gmm = first.gaussian(0).is_some();
     let shown = p.min(MOST_COLUMNS);
     let sd = |k: usize, j: usize| {
-        let covariance = first.normal_wishart("mu_lambda", k)?.mean_covariance()?;
+        let (_, covariance) = first.gaussian(k)?;
         Some(covariance[trustvb::linalg::packed_index(j, j)].sqrt())
     };
     html! {

@@ -110,6 +110,16 @@ impl Dataset {
     /// Checks that a mixture of `n_components` Gaussians with full covariances makes sense: rows
     /// enough for components and columns, no constant column, no exact linear relation.
     pub fn check_for_mixture(&self, n_components: usize) -> Result<(), DataError> {
+        self.check_for(n_components, true)
+    }
+
+    /// As [`Dataset::check_for_mixture`], for a mixture in which columns are independent: there may be more of them than
+    /// rows, and one may follow from others.
+    pub fn check_for_independent_columns(&self, n_components: usize) -> Result<(), DataError> {
+        self.check_for(n_components, false)
+    }
+
+    fn check_for(&self, n_components: usize, with_covariances: bool) -> Result<(), DataError> {
         let (n_rows, n_columns) = (self.n_rows(), self.n_columns());
         let file = || self.source.clone();
         if n_rows < n_components {
@@ -120,7 +130,7 @@ impl Dataset {
                 n_components,
             });
         }
-        if n_rows <= n_columns {
+        if with_covariances && n_rows <= n_columns {
             return Err(DataError::TooFewRows {
                 file: file(),
                 n_rows,
@@ -137,6 +147,9 @@ impl Dataset {
         }
         for (name, column) in self.names.iter().zip(&self.columns) {
             check_scale(&self.source, name, range(column))?;
+        }
+        if !with_covariances {
+            return Ok(());
         }
         let columns: Vec<&[f64]> = self.columns.iter().map(Vec::as_slice).collect();
         match find_relation(&columns, true) {

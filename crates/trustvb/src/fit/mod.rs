@@ -21,6 +21,7 @@ mod race;
 mod start;
 mod track;
 mod walk;
+mod warm;
 
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping, Sweep};
 pub use influence::{Influence, InfluenceError, Linearisation};
@@ -28,6 +29,7 @@ pub use matching::{assignment, match_components};
 pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode};
 pub(crate) use start::{Care, Clusterable, centres_by_k_means};
 pub use walk::{Trip, Walk};
+pub(crate) use warm::{grown, improved, shrunk};
 
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
@@ -95,6 +97,17 @@ pub fn fit(
         }
         _ => each_to_the_end(model, weights, omega, start, options, progress)?,
     };
+    finished(model, weights, omega, (state, outcome), starts)
+}
+
+/// A fit that has ended in a state, with its components in order.
+fn finished(
+    model: &dyn Model,
+    weights: Option<&[f64]>,
+    omega: f64,
+    (state, outcome): (Vec<f64>, Outcome),
+    starts: usize,
+) -> Result<Fit, Degenerate> {
     let mut sweeper = model.sweeper();
     sweeper.load(weights)?;
     let posterior = sweeper.posterior(omega, &state)?;

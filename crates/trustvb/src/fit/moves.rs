@@ -31,6 +31,9 @@ pub(super) fn split_into(
     other: usize,
 ) -> Option<Posterior> {
     let layout = posterior.layout();
+    if layout.centres().count() > 1 && layout.centres().all(|b| b.family == Family::NormalWishart) {
+        return split_columns(posterior, component, other);
+    }
     let block = layout.blocks.iter().find(|b| b.family == Family::NormalWishart)?;
     let (p, size) = (block.dim, block.family.parameters(block.dim));
     let half = longest_axis(posterior, &block.name, other)?;
@@ -41,10 +44,44 @@ pub(super) fn split_into(
         parameters[from + 2 + j] += APART * half[j];
         parameters[to + 2 + j] -= APART * half[j];
     }
-    let pi = layout.block("pi")?.offset;
+    halve(posterior, parameters, component, other)
+}
+
+/// The weight of `other` shared with `component`.
+fn halve(
+    posterior: &Posterior,
+    mut parameters: Vec<f64>,
+    component: usize,
+    other: usize,
+) -> Option<Posterior> {
+    let pi = posterior.layout().block("pi")?.offset;
     parameters[pi + other] *= 0.5;
     parameters[pi + component] = parameters[pi + other];
-    Some(Posterior::new(layout.clone(), parameters))
+    Some(Posterior::new(posterior.layout().clone(), parameters))
+}
+
+/// As [`split_into`], where every column has a block of its own: the longest axis is then a column.
+fn split_columns(posterior: &Posterior, component: usize, other: usize) -> Option<Posterior> {
+    let layout = posterior.layout();
+    let mut parameters = posterior.parameters().to_vec();
+    // The largest standard deviation in units of its column's, with itself and its place.
+    let mut longest = (0.0, 0.0, 0);
+    for block in layout.centres() {
+        let size = block.family.parameters(block.dim);
+        let (from, to) = (block.offset + other * size, block.offset + component * size);
+        parameters.copy_within(from..from + size, to);
+        let law = posterior.normal_wishart(&block.name, other)?;
+        let sd = (law.w_inverse()[0] / law.nu).sqrt();
+        let relative = sd / column_spreads(posterior, &block.name, 1)[0];
+        if relative > longest.0 {
+            longest = (relative, sd, block.offset);
+        }
+    }
+    let (_, sd, offset) = longest;
+    let size = Family::NormalWishart.parameters(1);
+    parameters[offset + other * size + 2] += APART * sd;
+    parameters[offset + component * size + 2] -= APART * sd;
+    halve(posterior, parameters, component, other)
 }
 
 /// One standard deviation of a component along the axis on which it is longest, columns in units of their own standard

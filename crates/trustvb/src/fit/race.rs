@@ -232,27 +232,49 @@ fn improve(
             );
         }
         let centres = posterior.centres();
-        let tried = field.each(proposals, |track, proposal| {
-            let begun = track.begin(best.start, |sweeper, state| match &proposal {
-                Some(proposal) => sweeper.start_from(proposal, state),
-                None => sweeper.start(field.omega, &centres, state),
-            });
-            begun.ok().map(|mut trial| {
-                track.advance(&mut trial, effort.sweeps[0], field.settled, &mut |_| ());
-                trial
-            })
-        });
-        let mut trials: Vec<Runner> = tried.into_iter().flatten().collect();
-        for (sweeps, keep) in [(effort.sweeps[1], effort.finalists), (effort.sweeps[2], 1)] {
-            trials.retain(|trial| !trial.has_failed());
-            trials.sort_by(|a, b| track.merit(b).total_cmp(&track.merit(a)));
-            trials.truncate(keep);
-            trials = field.advance_all(trials, sweeps, &mut |_| ());
-        }
+        let trial = best_among(field, track, proposals, &centres, (best.start, effort));
         let least = track.merit(best) + SAME_BOUND * field.omega;
-        let Some(trial) = trials.pop().filter(|trial| track.merit(trial) > least) else { return };
+        let Some(trial) = trial.filter(|trial| track.merit(trial) > least) else { return };
         best.replace(trial, field.starts, progress);
     }
+}
+
+/// The best that a few sweeps make of whole `q(θ)`; a start is as many as there are.
+pub(super) fn best_of(
+    field: &Field<'_>,
+    track: &Track<'_>,
+    proposals: Vec<Option<Posterior>>,
+    start: usize,
+) -> Option<Runner> {
+    best_among(field, track, proposals, &[], (start, &THOROUGH))
+}
+
+/// The best that a few sweeps make of `proposals`, of which `None` begins from the centres alone.
+fn best_among(
+    field: &Field<'_>,
+    track: &Track<'_>,
+    proposals: Vec<Option<Posterior>>,
+    centres: &[f64],
+    (start, effort): (usize, &Effort),
+) -> Option<Runner> {
+    let tried = field.each(proposals, |track, proposal| {
+        let begun = track.begin(start, |sweeper, state| match &proposal {
+            Some(proposal) => sweeper.start_from(proposal, state),
+            None => sweeper.start(field.omega, centres, state),
+        });
+        begun.ok().map(|mut trial| {
+            track.advance(&mut trial, effort.sweeps[0], field.settled, &mut |_| ());
+            trial
+        })
+    });
+    let mut trials: Vec<Runner> = tried.into_iter().flatten().collect();
+    for (sweeps, keep) in [(effort.sweeps[1], effort.finalists), (effort.sweeps[2], 1)] {
+        trials.retain(|trial| !trial.has_failed());
+        trials.sort_by(|a, b| track.merit(b).total_cmp(&track.merit(a)));
+        trials.truncate(keep);
+        trials = field.advance_all(trials, sweeps, &mut |_| ());
+    }
+    trials.pop()
 }
 
 /// Goes over to the best of the states that the model itself proposes, as long as that raises the bound.

@@ -8,7 +8,9 @@ use super::evaluate::Node;
 use super::quantity::{draw_len, draw_offsets};
 use super::replay::{Replay, Tape};
 use super::{Part, SampledLaw};
-use crate::posterior::{Block, Dirichlet, Family, Layout, MvNormal, NormalWishart, Sampler};
+use crate::posterior::{
+    Block, Dirichlet, Family, Layout, MvNormal, NormalWishart, Sampler, Sharing,
+};
 use std::ops::Range;
 
 /// One joint draw of θ: `π`; `μ` and `Σ` of each component; `β`; `τ`, in the order of the layout's blocks.
@@ -39,6 +41,8 @@ struct Copy {
     values: Range<usize>,
     /// Its number among all copies, from 1: its own stream within a draw's.
     number: u64,
+    /// The number of the copy whose stream its precision comes from, where that is not its own.
+    precision: Option<u64>,
 }
 
 /// Draws certain blocks of posteriors of one layout, for any number of fits.
@@ -71,10 +75,18 @@ impl Drawer {
         let offsets = draw_offsets(layout);
         let mut copies = Vec::new();
         let mut number = 0;
+        // Before the first of the blocks that share a precision with others.
+        let mut before_shared = None;
         for (block, &start) in layout.blocks.iter().zip(&offsets) {
             let (size, len) = (block.family.parameters(block.dim), draw_len(block));
+            let before = number;
             for copy in 0..block.copies {
                 number += 1;
+                let owner = match block.sharing {
+                    Sharing::Nothing => number,
+                    Sharing::Components => before + 1,
+                    Sharing::Coordinates => *before_shared.get_or_insert(before) + copy as u64 + 1,
+                };
                 let values = start + copy * len..start + (copy + 1) * len;
                 if !wanted(values.clone()) {
                     continue;
@@ -86,6 +98,7 @@ impl Drawer {
                     parameters: at..at + size,
                     values: without_covariance(block, values, &wanted),
                     number,
+                    precision: (owner != number).then_some(owner),
                 });
             }
         }
@@ -108,7 +121,14 @@ impl Drawer {
                 // A stream of its own: a rejected proposal elsewhere shifts nothing here.
                 let kept = self.tape.words(number, i);
                 let mut rng = Replay::new(kept, self.seed, number as u64, copy.number);
-                sampler.draw(&mut rng, &mut values[copy.values.clone()]);
+                let out = &mut values[copy.values.clone()];
+                match copy.precision {
+                    None => sampler.draw(&mut rng, out),
+                    Some(owner) => {
+                        let mut precision = Replay::new(&[], self.seed, number as u64, owner);
+                        sampler.draw_with(&mut precision, &mut rng, out);
+                    }
+                }
             }
             visit(Draw { values: &values });
         }

@@ -6,7 +6,7 @@
 use super::advice::quote;
 use crate::linalg::{packed_index, packed_len};
 use crate::model::quantities;
-use crate::posterior::{Block, Family, Layout, Role};
+use crate::posterior::{Block, Family, Layout, Role, Sharing};
 
 /// What one index of a quantity runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ pub(crate) enum Place {
     Block(&'static str),
     /// In the blocks of single coordinates, as many as are of the family.
     Coordinates,
+    /// In those of them that have part in the block of this name: `name.column`.
+    CoordinatesOf(&'static str),
 }
 
 /// Which values are reported when nothing is asked.
@@ -111,6 +113,10 @@ impl Quantity {
             && match self.place {
                 Place::Block(name) => block.name == name,
                 Place::Coordinates => block.coordinate.is_some(),
+                Place::CoordinatesOf(name) => {
+                    let part = block.name.strip_prefix(name);
+                    block.coordinate.is_some() && part.is_some_and(|rest| rest.starts_with('.'))
+                }
             }
     }
 
@@ -124,7 +130,9 @@ impl Quantity {
         let mut blocks = layout.blocks.iter().filter(|b| self.holds(b));
         match self.place {
             Place::Block(_) => blocks.next(),
-            Place::Coordinates => blocks.find(|b| b.coordinate == index.get(1).copied()),
+            Place::Coordinates | Place::CoordinatesOf(_) => {
+                blocks.find(|b| b.coordinate == index.get(1).copied())
+            }
         }
     }
 
@@ -132,7 +140,7 @@ impl Quantity {
     pub(super) fn extent(&self, layout: &Layout, index: &[usize]) -> Vec<usize> {
         match (self.axes().get(index.len()), self.place) {
             (Some(Axis::Component), _) => (0..layout.n_components).collect(),
-            (Some(Axis::Coordinate), Place::Coordinates) => {
+            (Some(Axis::Coordinate), Place::Coordinates | Place::CoordinatesOf(_)) => {
                 let own = layout.blocks.iter().filter(|b| self.holds(b));
                 own.filter_map(|b| b.coordinate).collect()
             }
@@ -174,7 +182,7 @@ impl Quantity {
         let number = |x: usize| (x + 1).to_string();
         let indices: Vec<String> = match self.place {
             Place::Block(_) => place.iter().map(|&x| number(x)).collect(),
-            Place::Coordinates => {
+            Place::Coordinates | Place::CoordinatesOf(_) => {
                 (0..place.len()).map(|at| self.index_name(layout, place, at)).collect()
             }
         };
@@ -289,6 +297,15 @@ pub(super) fn atom(
     i: usize,
     j: usize,
 ) -> Atom {
+    // What several have in common is one element.
+    let (block, component) = match (kind, block.sharing) {
+        (AtomKind::Covariance, Sharing::Components) => (block, 0),
+        (AtomKind::Covariance, Sharing::Coordinates) => {
+            let first = layout.blocks.iter().find(|b| b.sharing == Sharing::Coordinates);
+            (first.unwrap_or(block), component)
+        }
+        _ => (block, component),
+    };
     let number = layout.blocks.iter().position(|b| b.name == block.name).unwrap_or(0);
     let start = draw_offsets(layout)[number];
     let (i, j) = (i.max(j), i.min(j));

@@ -243,13 +243,15 @@ impl Resolver<'_> {
         let k = index.first().copied().unwrap_or(0);
         // Within a block of one coordinate there is no other.
         let place = |at: usize| match quantity.place {
-            Place::Coordinates => 0,
+            Place::Coordinates | Place::CoordinatesOf(_) => 0,
             Place::Block(_) => index.get(at).copied().unwrap_or(0),
         };
         let (i, j) = (place(1), place(2));
         let at = |kind: AtomKind, i: usize, j: usize| -> Atom {
             atom(self.layout, block, kind, k, i, j)
         };
+        // Two coordinates that have a block each are independent.
+        let apart = !matches!(quantity.place, Place::Block(_)) && index.get(1) != index.get(2);
         let covariance = |i, j| Node::Atom(at(AtomKind::Covariance, i, j));
         let root = |node| Node::Apply(Function::Sqrt, Box::new(node));
         let node = match quantity.entry {
@@ -259,6 +261,7 @@ impl Resolver<'_> {
             }
             Entry::Mean => Node::Atom(at(AtomKind::Mean, i, 0)),
             Entry::Coefficient => Node::Atom(at(AtomKind::Coefficient, i, 0)),
+            Entry::Covariance | Entry::Correlation if apart => Node::Constant(0.0),
             Entry::Covariance => covariance(i, j),
             Entry::Deviation => root(covariance(i, i)),
             Entry::Correlation if i == j => Node::Constant(1.0),

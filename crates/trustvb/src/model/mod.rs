@@ -18,8 +18,11 @@ pub use bmlr::{
 };
 pub use bmlr::{bmlr_ln_density, bmlr_ln_rho};
 pub use data::{ModelData, VariableInWords};
-pub use gmm::{GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, Update};
-pub use gmm::{gmm_ln_predictive, gmm_ln_rho};
+pub use gmm::{
+    Covariance, GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, ShapedGmm,
+    Update,
+};
+pub use gmm::{gmm_ln_density, gmm_ln_predictive, gmm_ln_rho};
 pub use mixture::{
     ColumnKind, ColumnMixture, MixedData, Mixture, MixtureColumn, MixturePrior, MixtureSimulation,
     MixtureSimulationSettings, SimulatedColumn,

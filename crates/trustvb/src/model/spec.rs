@@ -1,10 +1,10 @@
 //! What a model's settings must say of themselves, so that nobody else need know which model they are of.
 
 use super::wish::{Source, WishError, Wished, Wishes};
-use super::{KINDS, Model, ModelData, ModelError, PriorBase};
+use super::{KINDS, Model, ModelData, ModelError, ModelSpec, PriorBase};
 use crate::data::Dataset;
 use crate::functional::Quantity;
-use crate::posterior::{Block, Layout};
+use crate::posterior::{Block, Layout, Posterior};
 use serde_json::{Map, Value};
 
 /// A noun in singular and plural.
@@ -115,6 +115,26 @@ pub trait Spec: Send + Sync {
     fn options(&self, published: bool) -> Vec<(&'static str, String)>;
     /// The quantities of a component, 1-based, that a fit's summary shows.
     fn summary(&self, layout: &Layout, component: usize) -> Vec<String>;
+
+    /// The same with so many components.
+    fn with_components(&self, n_components: usize) -> ModelSpec;
+    /// Numbers that are free in it, for data of these variables: what a criterion such as BIC counts.
+    fn n_free(&self, variables: &[String]) -> usize;
+    /// The log density of each unit at the posterior means of the parameters; `None` where the data do not allow it.
+    fn ln_densities(&self, data: &ModelData, posterior: &Posterior) -> Option<Vec<f64>>;
+    /// Which of its shapes it has, where it comes in several: `full`, `tied`.
+    fn shape(&self) -> Option<&'static str> {
+        None
+    }
+    /// The same in all its shapes, itself among them.
+    fn shapes(&self) -> Vec<ModelSpec> {
+        vec![self.with_components(self.n_components())]
+    }
+
+    /// What it is, in a few words: `Gaussian mixture`.
+    fn title(&self) -> String {
+        self.kind().title.to_owned()
+    }
 
     /// What is resampled.
     fn unit(&self) -> Noun {

@@ -1,6 +1,6 @@
 //! From what a user says of data and model to both: the options of a command line, before they are known to make sense.
 
-use super::{KINDS, Kind, ModelData, ModelError, ModelSpec, PriorBase, Update};
+use super::{Covariance, KINDS, Kind, ModelData, ModelError, ModelSpec, PriorBase, Update};
 use crate::data::{DataError, Frame, ReadOptions};
 use crate::remedy::{Advise, Remedy};
 use serde::de::DeserializeOwned;
@@ -28,6 +28,8 @@ pub struct Wishes {
     pub prior: PriorWish,
     /// Which form of (M4).
     pub update: Option<Update>,
+    /// The shape of covariances.
+    pub covariance: Option<Covariance>,
     /// What columns hold, for models that take columns of several kinds.
     pub types: Vec<(String, ColumnType)>,
     /// What is left open is as in the paper's code.
@@ -47,6 +49,7 @@ impl Wishes {
             min_group_rows: crate::defaults::MIN_GROUP_ROWS,
             prior: PriorWish::Default,
             update: None,
+            covariance: None,
             types: Vec::new(),
             published: false,
         }
@@ -60,6 +63,7 @@ impl Wishes {
             ("--formula", self.formula.is_some()),
             ("--stream", self.stream),
             ("--noise", self.noise.is_some()),
+            ("--covariance", self.covariance.is_some()),
             ("--update", self.update.is_some()),
             ("--published", self.published),
         ];

@@ -24,7 +24,7 @@ pub use normal_wishart::{NormalWishart, NormalWishartDraw};
 pub(crate) use normal_wishart::{NormalWishartKl, multi_digamma};
 pub(crate) use sampler::Sampler;
 
-use crate::linalg::packed_len;
+use crate::linalg::{packed_index, packed_len};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -68,7 +68,27 @@ pub enum Role {
     Shared,
 }
 
-/// One named block: `copies` independent members of a family.
+/// Whose precision a Normal–Wishart is about. What is shared is stored with every copy, so that each has its whole law;
+/// only joint laws and draws ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sharing {
+    /// Its own.
+    #[default]
+    Nothing,
+    /// One that all copies of the block have: components of one covariance.
+    Components,
+    /// One that a component has in all blocks of this kind: coordinates of one variance.
+    Coordinates,
+}
+
+impl Sharing {
+    fn is_nothing(&self) -> bool {
+        *self == Sharing::Nothing
+    }
+}
+
+/// One named block: `copies` members of a family, independent but for what they share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// Its name, as in JSON output: `pi`, `mu_lambda`, `beta`, `tau`, `noise`.
@@ -90,12 +110,16 @@ pub struct Block {
     /// The names of its entries, when they have any: levels of a category.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<String>,
+    /// What its copies have in common, with one another or with those of other blocks.
+    #[serde(default, skip_serializing_if = "Sharing::is_nothing")]
+    pub sharing: Sharing,
 }
 
 impl Block {
     fn new(name: &str, family: Family, copies: usize, dim: usize, role: Role) -> Block {
         let name = name.to_owned();
-        Block { name, family, copies, dim, offset: 0, role, coordinate: None, levels: Vec::new() }
+        let (coordinate, levels, sharing) = (None, Vec::new(), Sharing::Nothing);
+        Block { name, family, copies, dim, offset: 0, role, coordinate, levels, sharing }
     }
 
     /// The weights of `k` components.
@@ -122,6 +146,12 @@ impl Block {
     /// The same with names for its entries.
     pub fn with_levels(mut self, levels: Vec<String>) -> Block {
         self.levels = levels;
+        self
+    }
+
+    /// The same with a precision in common.
+    pub fn sharing(mut self, sharing: Sharing) -> Block {
+        self.sharing = sharing;
         self
     }
 
@@ -354,6 +384,28 @@ impl Posterior {
             }
         }
         centres
+    }
+
+    /// Posterior mean of the mean and covariance (packed) of a component all of whose columns are Gaussian: in one block, or
+    /// in a block for each. `None` for other models, and where a covariance has no mean.
+    pub fn gaussian(&self, k: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+        let p = self.layout.coordinates.len();
+        let (mut mean, mut covariance) = (vec![0.0; p], vec![0.0; packed_len(p)]);
+        let mut found = 0;
+        for block in self.layout.centres() {
+            let law = self.normal_wishart(&block.name, k)?;
+            let own = law.mean_covariance()?;
+            match block.coordinate {
+                None if block.dim == p => return Some((law.mean().to_vec(), own)),
+                None => return None,
+                Some(j) => {
+                    mean[j] = law.mean()[0];
+                    covariance[packed_index(j, j)] = own[0];
+                    found += 1;
+                }
+            }
+        }
+        (found == p && p > 0).then_some((mean, covariance))
     }
 
     /// The component numbers sorted by decreasing weight, ties by their order; as they are where there are no weights.

@@ -69,7 +69,10 @@ impl Sampler {
                     *x /= total;
                 }
             }
-            Sampler::NormalWishart(sampler) => sampler.draw(rng, out),
+            Sampler::NormalWishart(sampler) => {
+                sampler.draw_root(rng);
+                sampler.draw_values(rng, out);
+            }
             Sampler::MvNormal { mean, factor, z } => {
                 for z in z.iter_mut() {
                     *z = StandardNormal.sample(rng);
@@ -80,6 +83,22 @@ impl Sampler {
                 }
             }
             Sampler::Gamma { law, rate } => out[0] = law.draw(rng) / *rate,
+        }
+    }
+
+    /// As [`Sampler::draw`], where the precision is another's too and comes from its random numbers.
+    pub(crate) fn draw_with(
+        &mut self,
+        precision: &mut impl rand::Rng,
+        rng: &mut impl rand::Rng,
+        out: &mut [f64],
+    ) {
+        match self {
+            Sampler::NormalWishart(sampler) => {
+                sampler.draw_root(precision);
+                sampler.draw_values(rng, out);
+            }
+            _ => self.draw(rng, out),
         }
     }
 }
@@ -127,7 +146,8 @@ impl NormalWishartSampler {
         })
     }
 
-    fn draw(&mut self, rng: &mut impl rand::Rng, out: &mut [f64]) {
+    /// A square root of a draw of `Σ`.
+    fn draw_root(&mut self, rng: &mut impl rand::Rng) {
         let p = self.p;
         for i in 0..p {
             for j in 0..i {
@@ -143,6 +163,11 @@ impl NormalWishartSampler {
                     .sum();
             }
         }
+    }
+
+    /// The mean and `Σ`, given that root.
+    fn draw_values(&mut self, rng: &mut impl rand::Rng, out: &mut [f64]) {
+        let p = self.p;
         for z in &mut self.z {
             *z = StandardNormal.sample(rng);
         }

@@ -1,7 +1,7 @@
 //! The model that a study fits: its prior by name or with numbers of its own, and what else is set.
 
 use super::StudyError;
-use crate::model::{PriorBase, Update};
+use crate::model::{Covariance, PriorBase, Update};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -18,6 +18,9 @@ pub struct FitSettings {
     /// Which form of the covariance update (gmm).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<Update>,
+    /// The shape of the covariances (gmm): `full`, `tied`, `diagonal` or `spherical`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covariance: Option<Covariance>,
     /// A known noise precision (bmlr); otherwise it is estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_noise: Option<f64>,

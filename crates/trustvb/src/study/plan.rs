@@ -314,12 +314,20 @@ impl Study {
             .map(|text| Functional::parse(text, &layout))
             .collect::<Result<Vec<_>, _>>()?;
         let truth = simulation.true_posterior(&layout)?;
-        let aim = match design.target {
-            StudyTarget::Truth => truth.clone(),
-            StudyTarget::Limit => limit(&simulation, &spec, seed, &truth)?,
+        // What is true is asked of the data's own model, not of the fitted one.
+        let own = simulation.true_layout(&layout.coordinates).map(Arc::new);
+        let (aim, asked) = match (design.target, own) {
+            (StudyTarget::Limit, _) => {
+                (limit(&simulation, &spec, seed, &truth)?, functionals.clone())
+            }
+            (StudyTarget::Truth, None) => (truth.clone(), functionals.clone()),
+            (StudyTarget::Truth, Some(own)) => {
+                let asked = texts.iter().map(|text| Functional::parse(text, &own));
+                (simulation.true_posterior(&own)?, asked.collect::<Result<Vec<_>, _>>()?)
+            }
         };
         let mut targets = Vec::new();
-        for part in functionals.iter().flat_map(Functional::parts) {
+        for part in asked.iter().flat_map(Functional::parts) {
             let value = part.plug_in(aim.parameters());
             if !value.is_finite() {
                 return Err(StudyError::NoTruth { quantity: part.name().to_owned() });

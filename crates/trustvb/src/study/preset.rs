@@ -3,7 +3,7 @@
 use super::{Study, StudyError};
 
 /// Names and files of the built-in studies.
-pub const PRESETS: [(&str, &str); 8] = [
+pub const PRESETS: [(&str, &str); 9] = [
     ("paper-gmm", include_str!("presets/paper-gmm.toml")),
     ("paper-bmlr", include_str!("presets/paper-bmlr.toml")),
     ("paper-supplement", include_str!("presets/paper-supplement.toml")),
@@ -12,6 +12,7 @@ pub const PRESETS: [(&str, &str); 8] = [
     ("noise", include_str!("presets/noise.toml")),
     ("broad", include_str!("presets/broad.toml")),
     ("classes", include_str!("presets/classes.toml")),
+    ("covariances", include_str!("presets/covariances.toml")),
 ];
 
 /// The built-in study of that name.

@@ -64,6 +64,19 @@ pub(crate) fn gmm_in_units(posterior: &Posterior, shift: &[f64], scale: &[f64]) 
     Posterior::new(posterior.layout().clone(), parameters)
 }
 
+/// As [`gmm_in_units`], where every column has a block of its own.
+pub(crate) fn columns_in_units(posterior: &Posterior, shift: &[f64], scale: &[f64]) -> Posterior {
+    let mut parameters = posterior.parameters().to_vec();
+    for block in &posterior.layout().blocks {
+        let Some(j) = block.coordinate else { continue };
+        for copy in parameters[block.offset..].chunks_exact_mut(4).take(block.copies) {
+            copy[2] = shift[j] + scale[j] * copy[2];
+            copy[3] *= scale[j] * scale[j];
+        }
+    }
+    Posterior::new(posterior.layout().clone(), parameters)
+}
+
 /// The posterior of a Gaussian mixture after a row `x` has become `shift + matrix·x`.
 pub(crate) fn gmm_mapped(posterior: &Posterior, shift: &[f64], matrix: &[Vec<f64>]) -> Posterior {
     let p = matrix.len();

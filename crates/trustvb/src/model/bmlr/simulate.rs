@@ -256,6 +256,9 @@ impl SimulationOf for BmlrSimulation {
         if fit.update.is_some() {
             return Err(wrong("update", "it is not a setting of bmlr".to_owned()));
         }
+        if fit.covariance.is_some() {
+            return Err(wrong("covariance", "it is not a setting of bmlr".to_owned()));
+        }
         let prior: BmlrPrior = fit.prior.read()?;
         prior.check().map_err(|what| wrong("prior", what))?;
         if prior.lambda.is_some() {

@@ -1,13 +1,13 @@
 //! A mixture of linear regressions as its settings, and what it says of itself.
 
-use super::{Bmlr, BmlrPrior, GroupStatistics, IS_STATISTICS, Noise};
+use super::{Bmlr, BmlrPrior, GroupStatistics, IS_STATISTICS, Noise, bmlr_ln_density};
 use crate::data::{DataError, Dataset, Formula, Frame, Grouped, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::data::GROUP;
 use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{Source, WishError, Wished, Wishes};
-use crate::model::{Model, ModelData, ModelError, PriorBase, Spec, WEIGHT};
-use crate::posterior::{Block, Family, Layout};
+use crate::model::{Model, ModelData, ModelError, ModelSpec, PriorBase, Spec, WEIGHT};
+use crate::posterior::{Block, Family, Layout, Posterior};
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -249,6 +249,26 @@ impl Spec for RegressionMixture {
             Noise::Estimate => options.push(("--noise", "estimate".to_owned())),
         }
         options
+    }
+
+    fn with_components(&self, n_components: usize) -> ModelSpec {
+        RegressionMixture { n_components, ..self.clone() }.into()
+    }
+
+    fn n_free(&self, variables: &[String]) -> usize {
+        // All but the response and the group.
+        let (k, p) = (self.n_components, variables.len().saturating_sub(2));
+        let noise = if self.noise == Noise::Estimate { k } else { 0 };
+        k - 1 + k * p + noise
+    }
+
+    fn ln_densities(&self, data: &ModelData, posterior: &Posterior) -> Option<Vec<f64>> {
+        let ModelData::Groups(data) = data else { return None };
+        let known = match self.noise {
+            Noise::Known(precision) => Some(precision),
+            Noise::Estimate => None,
+        };
+        Some(bmlr_ln_density(posterior, known, data))
     }
 
     fn summary(&self, layout: &Layout, k: usize) -> Vec<String> {

@@ -1,16 +1,25 @@
 //! Gaussian mixtures: `x_n | z_n = k ~ N(μ_k, Λ_k^-1)` with a Dirichlet and Normal–Wishart prior.
 
+mod axes;
+mod covariance;
 mod kernel;
+mod points;
 mod pooling;
 mod predict;
 mod prior;
 mod rows;
+mod shaped;
+mod shaped_prior;
 mod simulate;
 mod spec;
+mod spread;
+mod tied;
 mod update;
 
-pub use predict::{gmm_ln_predictive, gmm_ln_rho};
+pub use covariance::Covariance;
+pub use predict::{gmm_ln_density, gmm_ln_predictive, gmm_ln_rho};
 pub use prior::GmmPrior;
+pub use shaped::ShapedGmm;
 pub use simulate::{GmmSimulation, GmmSimulationSettings};
 pub use spec::GaussianMixture;
 pub(super) use spec::KIND;
@@ -18,9 +27,10 @@ pub use update::Update;
 
 use super::{Model, ModelError, Sweeper};
 use crate::data::Dataset;
-use crate::fit::{Care, Clusterable, centres_by_k_means};
+use crate::fit::Care;
 use crate::linalg::{packed_index, packed_len};
 use crate::posterior::{Layout, Posterior};
+use points::{Points, centres};
 use rows::Rows;
 use std::sync::Arc;
 use update::GmmSweeper;
@@ -52,18 +62,10 @@ impl Gmm {
     ) -> Result<Gmm, ModelError> {
         data.check_for_mixture(n_components)?;
         let p = data.n_columns();
-        let n = data.n_rows() as f64;
         prior.check(p).map_err(ModelError::Prior)?;
-        let (mut centre, mut scale) = (Vec::with_capacity(p), Vec::with_capacity(p));
-        for j in 0..p {
-            let column = data.column(j);
-            let mean = column.iter().sum::<f64>() / n;
-            let variance = column.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
-            centre.push(mean);
-            scale.push(variance.sqrt());
-        }
+        let (centre, scale) = scales(data);
         let rows = Rows::new(p, data.n_rows(), |i, j| (data.column(j)[i] - centre[j]) / scale[j]);
-        let blocks = spec::blocks(n_components, p);
+        let blocks = Covariance::Full.blocks(n_components, data.names());
         let layout = Layout::new(n_components, data.names().to_vec(), blocks);
         let ln_scale = scale.iter().map(|s| s.ln()).sum();
         let layout = Arc::new(layout);
@@ -81,13 +83,8 @@ impl Gmm {
         care: Care,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        let mut centres = centres_by_k_means(&self.rows, self.n_components, weights, care, rng);
-        for centre in centres.chunks_exact_mut(self.p()) {
-            for j in 0..self.p() {
-                centre[j] = self.centre[j] + self.scale[j] * centre[j];
-            }
-        }
-        centres
+        let points = Points { rows: &self.rows, p: self.p() };
+        centres(&points, self.n_components, (&self.centre, &self.scale), weights, care, rng)
     }
 
     /// Statistics per component: `N_k`, `Σ w r x`, the triangle of `Σ w r xxᵀ`.
@@ -191,37 +188,18 @@ impl Model for Gmm {
     }
 }
 
-/// Ordinary k-means on the scaled rows.
-impl Clusterable for Rows {
-    fn n_units(&self) -> usize {
-        self.len()
+/// Mean and standard deviation of each column.
+fn scales(data: &Dataset) -> (Vec<f64>, Vec<f64>) {
+    let (p, n) = (data.n_columns(), data.n_rows() as f64);
+    let (mut centre, mut scale) = (Vec::with_capacity(p), Vec::with_capacity(p));
+    for j in 0..p {
+        let column = data.column(j);
+        let mean = column.iter().sum::<f64>() / n;
+        let variance = column.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+        centre.push(mean);
+        scale.push(variance.sqrt());
     }
-    fn centre_len(&self) -> usize {
-        self.p()
-    }
-    fn loss(&self, unit: usize, centre: &[f64]) -> f64 {
-        (0..self.p()).map(|j| (self.get(unit, j) - centre[j]).powi(2)).sum()
-    }
-    fn centre_of(&self, unit: usize, out: &mut [f64]) {
-        for (j, x) in out.iter_mut().enumerate() {
-            *x = self.get(unit, j);
-        }
-    }
-    fn refit(&self, members: &mut dyn Iterator<Item = (usize, f64)>, out: &mut [f64]) {
-        let mut total = 0.0;
-        let mut sum = vec![0.0; self.p()];
-        for (unit, weight) in members {
-            total += weight;
-            for (j, s) in sum.iter_mut().enumerate() {
-                *s += weight * self.get(unit, j);
-            }
-        }
-        if total > 0.0 {
-            for (x, s) in out.iter_mut().zip(sum) {
-                *x = s / total;
-            }
-        }
-    }
+    (centre, scale)
 }
 
 /// `D A D` for a packed symmetric `A` and diagonal `D`.

@@ -64,18 +64,14 @@ pub(super) struct Pooling {
 }
 
 impl Pooling {
-    /// For a sample with this covariance matrix. `nu0` are the degrees of freedom of tied components, `loose` is the
-    /// probability of the others.
+    /// For components whose covariance is guessed to be this. `nu0` are the degrees of freedom of tied components, `loose`
+    /// is the probability of the others.
     pub(super) fn new(
         p: usize,
-        n_components: usize,
-        covariance: &[f64],
+        guess: Vec<f64>,
         nu0: f64,
         loose: f64,
     ) -> Result<Pooling, NotPositiveDefinite> {
-        // Each of K components takes a K-th of the volume.
-        let share = (n_components as f64).powf(-2.0 / p as f64);
-        let guess: Vec<f64> = covariance.iter().map(|c| share * c).collect();
         let g = p as f64 + 2.0;
         let scale: Vec<f64> = guess.iter().map(|c| c / g).collect();
         let (h_inverse, ln_det) = invert_spd(p, &scale)?;
@@ -242,7 +238,7 @@ mod tests {
     const EXTRAS: [[f64; 4]; 2] = [[2.0, 0.3, 1.0, 0.2], [0.7, -0.2, 1.5, 0.9]];
 
     fn pooling() -> Pooling {
-        Pooling::new(2, 2, &[1.3, 0.4, 2.0], 8.0, 0.5).unwrap()
+        Pooling::new(2, vec![0.65, 0.2, 1.0], 8.0, 0.5).unwrap()
     }
 
     /// What the bound owes to `q(S) = Wishart(w, d)`, written from its definition: the mean of `ln p(Λ|S, c)` as far as

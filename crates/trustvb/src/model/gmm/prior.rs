@@ -61,11 +61,16 @@ impl GmmPrior {
         self.base == PriorBase::Default && self.w0.is_none()
     }
 
-    /// Checks the given parameters against the number of columns.
+    /// Checks the given parameters against the number of columns, for full covariances.
     pub fn check(&self, p: usize) -> Result<(), String> {
+        self.check_with(p, p as f64 - 1.0)
+    }
+
+    /// As [`GmmPrior::check`], where degrees of freedom must be above `least`.
+    pub(super) fn check_with(&self, p: usize, least: f64) -> Result<(), String> {
         check_above("alpha0", self.alpha0, 0.0)?;
         check_above("beta0", self.beta0, 0.0)?;
-        check_above("nu0", self.nu0, p as f64 - 1.0)?;
+        check_above("nu0", self.nu0, least)?;
         if let Some(loose) = self.loose.filter(|x| !(0.0..1.0).contains(x)) {
             return Err(format!("the prior's loose is {loose} but must be at least 0 and below 1"));
         }
@@ -134,7 +139,9 @@ impl GmmPrior {
                     PriorBase::Default => {
                         let nu0 = self.nu0.unwrap_or(p as f64 + TIED);
                         let loose = self.loose.unwrap_or(LOOSE);
-                        Pooling::new(p, n_components, &covariance, nu0, loose)
+                        let share = share_of_volume(n_components, p);
+                        let guess = covariance.iter().map(|c| share * c).collect();
+                        Pooling::new(p, guess, nu0, loose)
                             .map(Covariances::Pooled)
                             .map_err(|_| collinear())?
                     }
@@ -165,32 +172,46 @@ impl GmmPrior {
     /// The prior with this Wishart scale, whatever the data.
     fn fixed(&self, p: usize, w0: &[f64]) -> Result<Covariances, Degenerate> {
         let (w0_inverse, _) = invert_spd(p, w0).map_err(|_| collinear())?;
+        self.fixed_inverse(p, w0_inverse).map(Covariances::Fixed)
+    }
+
+    /// As [`GmmPrior::fixed`], from the inverse.
+    pub(super) fn fixed_inverse(
+        &self,
+        p: usize,
+        w0_inverse: Vec<f64>,
+    ) -> Result<FixedScale, Degenerate> {
         let mut w0_inverse_factor = w0_inverse.clone();
         cholesky(p, &mut w0_inverse_factor)
             .map_err(|_| Degenerate::Prior("its columns are nearly collinear".to_owned()))?;
         let nu0 = self.nu0.unwrap_or(p as f64 + 2.0);
-        Ok(Covariances::Fixed(FixedScale {
+        Ok(FixedScale {
             nu0,
             ln_det_w0_inverse: ln_det_from_cholesky(p, &w0_inverse_factor),
             w0_inverse,
             w0_inverse_factor,
             ln_gammas: ln_gammas(p, nu0),
-        }))
+        })
     }
 }
 
+/// What of the data's variance is a component's: each of K components takes a K-th of the volume.
+pub(super) fn share_of_volume(n_components: usize, p: usize) -> f64 {
+    (n_components as f64).powf(-2.0 / p as f64)
+}
+
 /// Degrees of freedom beyond p with which components are tied to the common scale.
-const TIED: f64 = 6.0;
+pub(super) const TIED: f64 = 6.0;
 
 /// The probability that a component is not.
-const LOOSE: f64 = 0.5;
+pub(super) const LOOSE: f64 = 0.5;
 
-fn collinear() -> Degenerate {
+pub(super) fn collinear() -> Degenerate {
     Degenerate::Prior("its columns are collinear".to_owned())
 }
 
 /// The covariance matrix of a sample with these moments.
-fn covariance(p: usize, moments: &[f64], mean: &[f64]) -> Result<Vec<f64>, Degenerate> {
+pub(super) fn covariance(p: usize, moments: &[f64], mean: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let total = moments[0];
     let denominator = if total > 1.0 { total - 1.0 } else { total };
     let mut covariance = vec![0.0; packed_len(p)];

@@ -1,7 +1,8 @@
 //! Rows of a mixture of Gaussians, or of heavy-tailed or skewed components with the same covariances.
 
+use super::covariance::block_of;
 use super::spec::BLOCK;
-use super::{GaussianMixture, GmmPrior};
+use super::{Covariance, GaussianMixture, GmmPrior};
 use crate::data::Dataset;
 use crate::linalg::{cholesky, pack, packed_index};
 use crate::model::{ModelData, ModelSpec, Simulation};
@@ -224,7 +225,19 @@ impl SimulationOf for GmmSimulation {
         put_weights(layout, &self.weights, parameters);
         for (k, (centre, covariance)) in self.centres.iter().zip(&self.covariances).enumerate() {
             put_normal_wishart(layout, BLOCK, k, centre, covariance, parameters);
+            // Where columns have blocks of their own.
+            for (j, name) in layout.coordinates.iter().enumerate().take(centre.len()) {
+                let (mean, variance) = ([centre[j]], [vec![covariance[j][j]]]);
+                put_normal_wishart(layout, &block_of(name), k, &mean, &variance, parameters);
+            }
         }
+    }
+
+    /// Full covariances, whatever is fitted.
+    fn true_layout(&self, coordinates: &[String]) -> Option<Layout> {
+        let k = self.weights.len();
+        let blocks = Covariance::Full.blocks(k, coordinates);
+        Some(Layout::new(k, coordinates.to_vec(), blocks))
     }
 
     fn small(&self) -> Simulation {
@@ -244,9 +257,13 @@ impl SimulationOf for GmmSimulation {
             return Err(wrong("known_noise", "it is not a setting of gmm".to_owned()));
         }
         let prior: GmmPrior = fit.prior.read()?;
-        prior.check(self.centres[0].len()).map_err(|what| wrong("prior", what))?;
+        let covariance = fit.covariance.unwrap_or_default();
+        let p = self.centres[0].len();
+        prior.check_for(p, covariance).map_err(|what| wrong("prior", what))?;
         let (n_components, update) = (self.weights.len(), fit.update.unwrap_or_default());
-        Ok(GaussianMixture { n_components, prior, update }.into())
+        let spec = GaussianMixture { n_components, prior, update, covariance };
+        spec.check().map_err(|what| wrong("update", what))?;
+        Ok(spec.into())
     }
 }
 

@@ -1,16 +1,16 @@
 //! A Gaussian mixture as its settings, and what it says of itself.
 
-use super::{Gmm, GmmPrior, Update};
+use super::{Covariance, Gmm, GmmPrior, ShapedGmm, Update, gmm_ln_density};
 use crate::data::{DataError, Dataset, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::spec::{Kind, Noun, PriorInWords};
-use crate::model::wish::{Source, WishError, Wished, Wishes};
-use crate::model::{Model, ModelData, ModelError, PriorBase, Spec, WEIGHT};
-use crate::posterior::{Block, Family, Layout};
+use crate::model::wish::{PriorWish, Source, WishError, Wished, Wishes};
+use crate::model::{Model, ModelData, ModelError, ModelSpec, PriorBase, Spec, WEIGHT};
+use crate::posterior::{Block, Layout, Posterior};
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 
-/// A mixture of Gaussians with full covariances, as its settings.
+/// A mixture of Gaussians, as its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GaussianMixture {
     /// Number of components.
@@ -19,13 +19,31 @@ pub struct GaussianMixture {
     pub prior: GmmPrior,
     /// Which form of (M4).
     pub update: Update,
+    /// The shape of the covariances.
+    #[serde(default, skip_serializing_if = "Covariance::is_full")]
+    pub covariance: Covariance,
 }
 
 impl GaussianMixture {
-    /// A mixture of so many Gaussians, with the default prior.
+    /// A mixture of so many Gaussians with full covariances and the default prior.
     pub fn new(n_components: usize) -> GaussianMixture {
         let (prior, update) = (GmmPrior::default(), Update::Corrected);
-        GaussianMixture { n_components, prior, update }
+        GaussianMixture { n_components, prior, update, covariance: Covariance::Full }
+    }
+
+    /// With covariances of this shape.
+    pub fn covariance(self, covariance: Covariance) -> GaussianMixture {
+        GaussianMixture { covariance, ..self }
+    }
+
+    /// What does not go together.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match (self.covariance, self.update) {
+            (Covariance::Full, _) | (_, Update::Corrected) => Ok(()),
+            (shape, Update::AsPrinted) => Err(format!(
+                "the update as printed is for full covariances, not for {shape} ones: the paper has no other"
+            )),
+        }
     }
 
     /// With this prior.
@@ -56,6 +74,12 @@ const fn quantity(
     Quantity { name, words, entry, place: Place::Block(BLOCK), reported }
 }
 
+/// The same where columns are independent; `mu` and `sd` are then those of any mixture of columns.
+const fn of_columns(name: &'static str, words: &'static str, entry: Entry) -> Quantity {
+    let (place, reported) = (Place::CoordinatesOf(BLOCK), Reported::Nothing);
+    Quantity { name, words, entry, place, reported }
+}
+
 /// Names and words.
 pub(in crate::model) const KIND: Kind = Kind {
     name: "gmm",
@@ -69,8 +93,10 @@ pub(in crate::model) const KIND: Kind = Kind {
         quantity("sigma", "covariance", Entry::Covariance, Reported::Nothing),
         quantity("sd", "standard deviation", Entry::Deviation, Reported::Nothing),
         quantity("cor", "correlation", Entry::Correlation, Reported::Nothing),
+        of_columns("sigma", "covariance", Entry::Covariance),
+        of_columns("cor", "correlation", Entry::Correlation),
     ],
-    takes: &["--columns", "--update", "--published"],
+    takes: &["--columns", "--covariance", "--update", "--published"],
     because: &[(
         "--stream",
         " with a --formula: a mixture of regressions needs only sums over each group, but a Gaussian mixture needs its \
@@ -94,13 +120,21 @@ fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
     let update = wishes.update.unwrap_or(as_published);
     let (mut prior, base): (GmmPrior, _) = wishes.prior.read(wishes.published)?;
     prior.base = base.unwrap_or(prior.base);
-    let spec = GaussianMixture { n_components: wishes.components, prior, update }.into();
-    Ok(Wished { spec, data, dropped })
-}
-
-/// The blocks for so many components and columns.
-pub(super) fn blocks(k: usize, p: usize) -> Vec<Block> {
-    vec![Block::weights("pi", k), Block::centre(BLOCK, Family::NormalWishart, k, p)]
+    let covariance = wishes.covariance.unwrap_or_default();
+    let spec = GaussianMixture { n_components: wishes.components, prior, update, covariance };
+    if wishes.published && covariance != Covariance::Full {
+        let what =
+            format!("--published is for --covariance full: the paper has no {covariance} one");
+        return Err(WishError::Options(what));
+    }
+    spec.check().map_err(WishError::Options)?;
+    if covariance != Covariance::Full && wishes.prior == PriorWish::Paper {
+        let what = format!(
+            "--prior paper is for --covariance full: the paper has none for {covariance} ones"
+        );
+        return Err(WishError::Options(what));
+    }
+    Ok(Wished { spec: spec.into(), data, dropped })
 }
 
 impl Spec for GaussianMixture {
@@ -113,12 +147,17 @@ impl Spec for GaussianMixture {
     }
 
     fn blocks(&self, variables: &[String]) -> Option<(Vec<Block>, Vec<String>)> {
-        Some((blocks(self.n_components, variables.len()), variables.to_vec()))
+        Some((self.covariance.blocks(self.n_components, variables), variables.to_vec()))
     }
 
     fn build(&self, data: &ModelData) -> Result<Box<dyn Model>, ModelError> {
         let ModelData::Rows(data) = data else { return Err(ModelError::WrongData(KIND.name)) };
-        Ok(Box::new(Gmm::new(data, self.n_components, self.prior.clone(), self.update)?))
+        self.check().map_err(ModelError::Prior)?;
+        let (k, prior) = (self.n_components, self.prior.clone());
+        Ok(match self.covariance {
+            Covariance::Full => Box::new(Gmm::new(data, k, prior, self.update)?),
+            shape => Box::new(ShapedGmm::new(data, k, prior, shape)?),
+        })
     }
 
     fn stored_data(&self, data: Dataset) -> Result<ModelData, ModelError> {
@@ -130,8 +169,9 @@ impl Spec for GaussianMixture {
 
     fn in_words(&self, variables: &[String]) -> String {
         format!(
-            "A mixture of {} with full covariances in {} ({}){}.",
+            "A mixture of {} with {} in {} ({}){}.",
             KIND.component.count(self.n_components),
+            self.covariance.in_words(),
             KIND.coordinate.count(variables.len()),
             variables.join(", "),
             match self.update {
@@ -146,10 +186,21 @@ impl Spec for GaussianMixture {
         let old = |w0: &str| {
             format!("α₀ = 1/{k}, m₀ = column means, β₀ = 1, ν₀ = p + 2 = {}, W₀ = {w0}", p + 2)
         };
+        let common = "α₀ = 1, m₀ = column means, β₀ = 0.01";
         let usual = match self.prior.base {
-            PriorBase::Default if self.prior.w0.is_some() => {
-                format!("α₀ = 1, m₀ = column means, β₀ = 0.01, ν₀ = p + 2 = {}", p + 2)
-            }
+            PriorBase::Default if self.prior.w0.is_some() => match self.covariance {
+                Covariance::Full | Covariance::Tied => format!("{common}, ν₀ = p + 2 = {}", p + 2),
+                Covariance::Diagonal | Covariance::Spherical => format!("{common}, ν₀ = 3"),
+            },
+            PriorBase::Default if self.covariance == Covariance::Tied => format!(
+                "{common}, ν₀ = p + 2 = {}, W₀⁻¹ = 0.3 times the covariance matrix over K^(2/p)",
+                p + 2
+            ),
+            PriorBase::Default if self.covariance != Covariance::Full => format!(
+                "{common}, and variances that share a scale learned from all components{}: each is tied to it with \
+                 ν₀ = 7 degrees of freedom or, with probability ½, loosely with 3",
+                if self.covariance == Covariance::Diagonal { ", column by column" } else { "" }
+            ),
             PriorBase::Default => format!(
                 "α₀ = 1, m₀ = column means, β₀ = 0.01, and covariances that share a scale learned from all \
                  components: each is tied to it with ν₀ = p + 6 = {} degrees of freedom or, with probability ½, \
@@ -171,7 +222,42 @@ impl Spec for GaussianMixture {
             Update::AsPrinted => "as-printed",
         };
         let differs = self.update != usual;
-        differs.then(|| ("--update", name.to_owned())).into_iter().collect()
+        let update = differs.then(|| ("--update", name.to_owned()));
+        let shape = (self.covariance != Covariance::Full)
+            .then(|| ("--covariance", self.covariance.name().to_owned()));
+        shape.into_iter().chain(update).collect()
+    }
+
+    fn with_components(&self, n_components: usize) -> ModelSpec {
+        GaussianMixture { n_components, ..self.clone() }.into()
+    }
+
+    fn n_free(&self, variables: &[String]) -> usize {
+        let (k, p) = (self.n_components, variables.len());
+        k - 1 + k * p + self.covariance.free(k, p)
+    }
+
+    fn ln_densities(&self, data: &ModelData, posterior: &Posterior) -> Option<Vec<f64>> {
+        let rows = data.rows()?;
+        let columns: Vec<&[f64]> = (0..rows.n_columns()).map(|j| rows.column(j)).collect();
+        gmm_ln_density(posterior, &columns).ok()
+    }
+
+    fn shape(&self) -> Option<&'static str> {
+        Some(self.covariance.name())
+    }
+
+    /// Those for which its prior is meant: what is set of it may be of one shape only.
+    fn shapes(&self) -> Vec<ModelSpec> {
+        let all = Covariance::ALL.into_iter();
+        all.map(|shape| self.clone().covariance(shape).into()).collect()
+    }
+
+    fn title(&self) -> String {
+        match self.covariance {
+            Covariance::Full => KIND.title.to_owned(),
+            shape => format!("{} with {}", KIND.title, shape.in_words()),
+        }
     }
 
     fn summary(&self, layout: &Layout, k: usize) -> Vec<String> {
@@ -179,8 +265,10 @@ impl Spec for GaussianMixture {
         let mut texts = vec![format!("pi[{k}]")];
         texts.extend((1..=p).map(|j| format!("mu[{k},{j}]")));
         texts.extend((1..=p).map(|j| format!("sd[{k},{j}]")));
-        for i in 1..=p {
-            texts.extend((1..i).map(|j| format!("cor[{k},{i},{j}]")));
+        if matches!(self.covariance, Covariance::Full | Covariance::Tied) {
+            for i in 1..=p {
+                texts.extend((1..i).map(|j| format!("cor[{k},{i},{j}]")));
+            }
         }
         texts
     }

@@ -4,6 +4,7 @@ use super::kernel::{Densities, e_step};
 use super::pooling::Pool;
 use super::prior::{Covariances, ResolvedPrior};
 use super::rows::Rows;
+use super::spread::{ScaleOf, Spread};
 use super::{Gmm, scale_both_sides};
 use crate::linalg::{cholesky, gram, invert_lower, packed_index, packed_len};
 use crate::model::kernel::Scratch;
@@ -392,65 +393,6 @@ impl<'a> GmmSweeper<'a> {
 
     fn loaded_prior(&self) -> Result<Rc<ResolvedPrior>, Degenerate> {
         self.prior.clone().ok_or_else(|| Degenerate::Prior("no weights are loaded".to_owned()))
-    }
-}
-
-/// The prior of the covariances as the divergence needs it: `W0^-1 = t_k · factor · factorᵀ` for component k.
-struct Spread<'a> {
-    factor: &'a [f64],
-    /// What the learned scale itself costs.
-    kl: f64,
-    scales: Scales<'a>,
-}
-
-enum Scales<'a> {
-    Fixed(ScaleOf),
-    Pooled(&'a Pool),
-}
-
-/// The scale of one component.
-#[derive(Clone, Copy)]
-struct ScaleOf {
-    nu0: f64,
-    t: f64,
-    /// `ln|W0^-1|`, or its mean.
-    ln_det: f64,
-    /// `Σ_j ln Γ((ν0+1−j)/2)`, or its mean.
-    ln_gammas: f64,
-}
-
-impl<'a> Spread<'a> {
-    fn of(prior: &'a ResolvedPrior, pool: Option<&'a Pool>) -> Result<Spread<'a>, Degenerate> {
-        match (&prior.covariances, pool) {
-            (Covariances::Fixed(fixed), _) => Ok(Spread {
-                factor: &fixed.w0_inverse_factor,
-                kl: 0.0,
-                scales: Scales::Fixed(ScaleOf {
-                    nu0: fixed.nu0,
-                    t: 1.0,
-                    ln_det: fixed.ln_det_w0_inverse,
-                    ln_gammas: fixed.ln_gammas,
-                }),
-            }),
-            (Covariances::Pooled(_), Some(pool)) => {
-                Ok(Spread { factor: &pool.s_factor, kl: pool.kl, scales: Scales::Pooled(pool) })
-            }
-            (Covariances::Pooled(_), None) => {
-                Err(Degenerate::Prior("no weights are loaded".to_owned()))
-            }
-        }
-    }
-
-    fn of_component(&self, k: usize) -> ScaleOf {
-        match self.scales {
-            Scales::Fixed(scale) => scale,
-            Scales::Pooled(pool) => ScaleOf {
-                nu0: pool.nu0[k],
-                t: pool.t[k],
-                ln_det: pool.ln_det[k],
-                ln_gammas: pool.ln_gammas[k],
-            },
-        }
     }
 }
 

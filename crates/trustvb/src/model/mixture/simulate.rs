@@ -350,6 +350,9 @@ impl SimulationOf for MixtureSimulation {
             let name = if fit.update.is_some() { "update" } else { "known_noise" };
             return Err(wrong(name, "it is not a setting of mixture".to_owned()));
         }
+        if fit.covariance.is_some() {
+            return Err(wrong("covariance", "it is not a setting of mixture".to_owned()));
+        }
         let prior: MixturePrior = fit.prior.read()?;
         prior.check().map_err(|what| wrong("prior", what))?;
         let columns = self.model_columns();

@@ -6,8 +6,8 @@ use crate::data::{DataError, Dataset, Frame, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{Source, WishError, Wished, Wishes};
-use crate::model::{ColumnType, Model, ModelData, ModelError, Spec, WEIGHT};
-use crate::posterior::{Block, Family, Layout};
+use crate::model::{ColumnType, Model, ModelData, ModelError, ModelSpec, Spec, WEIGHT};
+use crate::posterior::{Block, Family, Layout, Posterior};
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -180,6 +180,27 @@ impl Spec for ColumnMixture {
         let said = |c: &MixtureColumn| format!("{}={}", c.name, c.kind.name());
         let types = self.columns.iter().map(said).collect::<Vec<_>>().join(",");
         vec![("--model", KIND.name.to_owned()), ("--types", types)]
+    }
+
+    fn with_components(&self, n_components: usize) -> ModelSpec {
+        ColumnMixture { n_components, ..self.clone() }.into()
+    }
+
+    fn n_free(&self, _variables: &[String]) -> usize {
+        let of_column = |column: &MixtureColumn| match &column.kind {
+            ColumnKind::Gaussian => 2,
+            ColumnKind::Count => 1,
+            ColumnKind::Category { levels } => levels.len() - 1,
+        };
+        let each: usize = self.columns.iter().map(of_column).sum();
+        self.n_components - 1 + self.n_components * each
+    }
+
+    fn ln_densities(&self, data: &ModelData, posterior: &Posterior) -> Option<Vec<f64>> {
+        match data {
+            ModelData::Mixed(data) => Some(data.ln_density(posterior)),
+            _ => None,
+        }
     }
 
     fn summary(&self, layout: &Layout, k: usize) -> Vec<String> {

@@ -54,6 +54,11 @@ pub trait SimulationOf {
     fn truth(&self) -> Truth;
     /// The truth as parameters of a posterior without spread; what has no true value stays as it is.
     fn fill(&self, layout: &Layout, parameters: &mut [f64]);
+    /// The blocks that hold its truth for data of these coordinates, where those of what is fitted may not: a study may fit
+    /// another model than the data's.
+    fn true_layout(&self, _coordinates: &[String]) -> Option<Layout> {
+        None
+    }
     /// The same with few units: enough to know the model's blocks.
     fn small(&self) -> Simulation;
     /// The same with so many units, where the limit of very many units can be asked for.

@@ -1,0 +1,381 @@
+//! One sweep with one precision matrix for all components.
+//!
+//! `μ_k | Λ ~ N(m0, (β0 Λ)^-1)` and `Λ ~ Wishart(W0, ν0)` are conjugate together, so `q(μ, Λ)` is one law:
+//!
+//! ```text
+//! μ_k | Λ ~ N(m_k, (β_k Λ)^-1),  Λ ~ Wishart(W, ν):   ν = ν0 + ωΣN_k,
+//! W^-1 = W0^-1 + Kβ0 m0 m0ᵀ + ω Σ w xxᵀ − Σ_k β_k m_k m_kᵀ
+//! log ρ_nk = E[log π_k] − p/(2β_k) − ν/2 m_kᵀW m_k + ν m_kᵀW x_n   (and what all components have in common)
+//! ```
+//!
+//! Only `N_k` and `Σ w r x` depend on responsibilities: an E-step costs what means cost. `Σ w xxᵀ` is fixed by the weights.
+//! It stands in the state all the same, a K-th part with each component, because influence needs what it is moved by.
+
+use super::scale_both_sides;
+use super::shaped::ShapedGmm;
+use super::shaped_prior::TiedPrior;
+use super::spec::BLOCK;
+use crate::linalg::{
+    cholesky, gram, invert_lower, ln_det_from_cholesky, packed_index, packed_len, trace_of_product,
+};
+use crate::model::kernel::Scratch;
+use crate::model::linear::{self, Members};
+use crate::model::{Degenerate, Model, Sweeper};
+use crate::posterior::{NormalWishartKl, Posterior};
+use crate::special::gamma::Batch;
+use std::f64::consts::{LN_2, TAU};
+use std::rc::Rc;
+
+/// Working memory of fits with one covariance.
+pub(super) struct TiedSweeper<'a> {
+    model: &'a ShapedGmm,
+    members: Members,
+    /// `Σw`, `Σ w x` and the triangle of `Σ w xxᵀ` of the units that are loaded.
+    totals: Vec<f64>,
+    prior: Option<Rc<TiedPrior>>,
+    alpha: Vec<f64>,
+    beta: Vec<f64>,
+    /// `m_k`, component after component.
+    mean: Vec<f64>,
+    nu: f64,
+    w_inverse: Vec<f64>,
+    factor: Vec<f64>,
+    inverse_factor: Vec<f64>,
+    /// `W`.
+    w: Vec<f64>,
+    /// `Σ w` of what log densities have in common for all components.
+    common: f64,
+    densities: Vec<f64>,
+    sums: Vec<f64>,
+    /// Of `α_1 … α_K`, `Σα`, then `(ν+1−j)/2`.
+    gammas: Batch,
+    scratch: Scratch,
+}
+
+impl<'a> TiedSweeper<'a> {
+    pub(super) fn new(model: &'a ShapedGmm) -> TiedSweeper<'a> {
+        let (k, p) = (model.n_components, model.p());
+        let triangle = packed_len(p);
+        TiedSweeper {
+            model,
+            members: Members::default(),
+            totals: vec![0.0; 1 + p + triangle],
+            prior: None,
+            alpha: vec![0.0; k],
+            beta: vec![0.0; k],
+            mean: vec![0.0; k * p],
+            nu: 0.0,
+            w_inverse: vec![0.0; triangle],
+            factor: vec![0.0; triangle],
+            inverse_factor: vec![0.0; triangle],
+            w: vec![0.0; triangle],
+            common: 0.0,
+            densities: vec![0.0; k * (p + 1)],
+            sums: vec![0.0; k * (p + 1)],
+            gammas: Batch::default(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// `q(θ)` from the statistics in `state`, without a division by `N_k`: an emptied component becomes the prior.
+    fn update(&mut self, prior: &TiedPrior, omega: f64, state: &[f64]) -> Result<(), Degenerate> {
+        let p = self.model.p();
+        let (beta0, m0) = (prior.centres.beta0, &prior.centres.m0);
+        self.nu = prior.scale.nu0;
+        self.w_inverse.copy_from_slice(&prior.scale.w0_inverse);
+        for (k, s) in state.chunks_exact(self.model.stride()).enumerate() {
+            let count = s[0];
+            if count.is_nan() || count < 0.0 {
+                return Err(Degenerate::NegativeCount { component: k + 1 });
+            }
+            let (first, second) = s[1..].split_at(p);
+            self.alpha[k] = prior.centres.weights.alpha0() + omega * count;
+            let beta = beta0 + omega * count;
+            self.beta[k] = beta;
+            self.nu += omega * count;
+            let mean = &mut self.mean[k * p..(k + 1) * p];
+            for j in 0..p {
+                mean[j] = (beta0 * m0[j] + omega * first[j]) / beta;
+            }
+            let mut at = 0;
+            for i in 0..p {
+                for j in 0..=i {
+                    self.w_inverse[at] +=
+                        beta0 * m0[i] * m0[j] + omega * second[at] - beta * mean[i] * mean[j];
+                    at += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `q(θ)` with the prior's spread around given centres (in the data's units).
+    fn place(&mut self, prior: &TiedPrior, centres: &[f64]) {
+        let (model, p) = (self.model, self.model.p());
+        self.alpha.fill(prior.centres.weights.alpha0());
+        self.beta.fill(prior.centres.beta0);
+        for (at, (m, x)) in self.mean.iter_mut().zip(centres).enumerate() {
+            *m = (x - model.centre[at % p]) / model.scale[at % p];
+        }
+        self.nu = prior.scale.nu0;
+        self.w_inverse.copy_from_slice(&prior.scale.w0_inverse);
+    }
+
+    /// A whole `q(θ)`, ready for an E-step.
+    fn take(&mut self, posterior: &Posterior) -> Result<(), Degenerate> {
+        let prior = self.loaded_prior()?;
+        let (model, p) = (self.model, self.model.p());
+        let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
+        if alpha.len() != model.n_components {
+            return Err(Degenerate::NotFinite);
+        }
+        self.alpha.copy_from_slice(alpha);
+        let inverse_scale: Vec<f64> = model.scale.iter().map(|s| 1.0 / s).collect();
+        for k in 0..model.n_components {
+            let block = posterior.normal_wishart(BLOCK, k).ok_or(Degenerate::NotFinite)?;
+            self.beta[k] = block.beta;
+            for j in 0..p {
+                self.mean[k * p + j] = (block.mean()[j] - model.centre[j]) / model.scale[j];
+            }
+            if k == 0 {
+                self.nu = block.nu;
+                scale_both_sides(block.w_inverse(), &inverse_scale, &mut self.w_inverse);
+            }
+        }
+        self.prepare(&prior)?;
+        Ok(())
+    }
+
+    /// What the E-step needs of `q(θ)`, and `KL(q(θ) ‖ p(θ))`.
+    fn prepare(&mut self, prior: &TiedPrior) -> Result<f64, Degenerate> {
+        let (p, n) = (self.model.p(), self.model.n_components);
+        let p_f = p as f64;
+        let nu = self.nu;
+        let total: f64 = self.alpha.iter().sum();
+        let halves = (0..p).map(|j| 0.5 * (nu - j as f64));
+        self.gammas.evaluate(self.alpha.iter().copied().chain([total]).chain(halves));
+        let gammas = &self.gammas;
+        let values = |i: usize| (gammas.digamma(i), gammas.ln_gamma(i));
+        let alphas = self.alpha.iter().enumerate().map(|(k, &a)| (a, values(k)));
+        let mut kl = prior.centres.weights.kl_from(alphas, values(n));
+        self.factor.copy_from_slice(&self.w_inverse);
+        cholesky(p, &mut self.factor).map_err(|_| Degenerate::NotPositiveDefinite {
+            what: "scatter matrix",
+            component: 1,
+        })?;
+        invert_lower(p, &self.factor, &mut self.inverse_factor);
+        gram(p, &self.inverse_factor, &mut self.w);
+        let ln_det = ln_det_from_cholesky(p, &self.factor);
+        let digammas: f64 = (n + 1..n + 1 + p).map(|i| gammas.digamma(i)).sum();
+        let ln_gammas: f64 = (n + 1..n + 1 + p).map(|i| gammas.ln_gamma(i)).sum();
+        let beta0 = prior.centres.beta0;
+        // Of Λ alone: the means follow.
+        kl += NormalWishartKl {
+            p,
+            beta: beta0,
+            nu,
+            beta0,
+            nu0: prior.scale.nu0,
+            ln_det_ratio: prior.scale.ln_det_w0_inverse - ln_det,
+            trace: trace_of_product(p, &prior.scale.w0_inverse, &self.w),
+            shift: 0.0,
+            digammas,
+            ln_multigamma_ratio: ln_gammas - prior.scale.ln_gammas,
+        }
+        .kl();
+        let psi_total = gammas.digamma(n);
+        for (k, numbers) in self.densities.chunks_exact_mut(p + 1).enumerate() {
+            let (beta, mean) = (self.beta[k], &self.mean[k * p..(k + 1) * p]);
+            let (mut form, mut shift) = (0.0, 0.0);
+            for i in 0..p {
+                let row = |j: usize| self.w[packed_index(i.max(j), i.min(j))];
+                let along: f64 = (0..p).map(|j| row(j) * mean[j]).sum();
+                let from_prior: f64 =
+                    (0..p).map(|j| row(j) * (mean[j] - prior.centres.m0[j])).sum();
+                numbers[1 + i] = nu * along;
+                form += mean[i] * along;
+                shift += (mean[i] - prior.centres.m0[i]) * from_prior;
+            }
+            numbers[0] = gammas.digamma(k) - psi_total - 0.5 * (p_f / beta + nu * form);
+            kl += 0.5 * (p_f * ((beta / beta0).ln() + beta0 / beta - 1.0) + beta0 * nu * shift);
+        }
+        let mean_ln_det = digammas + p_f * LN_2 - ln_det;
+        let squares = trace_of_product(p, &self.w, &self.totals[1 + p..]);
+        self.common = 0.5 * (self.totals[0] * (mean_ln_det - p_f * TAU.ln()) - nu * squares);
+        Ok(kl)
+    }
+
+    /// The E-step at the `q(θ)` that is prepared, into a state; returns `Σ w log Σρ`.
+    fn e_step(&mut self, state: &mut [f64]) -> f64 {
+        let (n, p) = (self.model.n_components, self.model.p());
+        let ln_evidence = linear::e_step(
+            p,
+            self.members.blocks(&self.model.rows.blocks),
+            self.members.weights(),
+            &self.densities,
+            &mut self.sums,
+            &mut self.scratch,
+        );
+        let states = state.chunks_exact_mut(self.model.stride());
+        for (next, sums) in states.zip(self.sums.chunks_exact(p + 1)) {
+            next[..=p].copy_from_slice(sums);
+            for (x, total) in next[1 + p..].iter_mut().zip(&self.totals[1 + p..]) {
+                *x = total / n as f64;
+            }
+        }
+        ln_evidence + self.common
+    }
+
+    fn sweep_with(
+        &mut self,
+        prior: &TiedPrior,
+        omega: f64,
+        state: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, Degenerate> {
+        self.update(prior, omega, state)?;
+        let kl = self.prepare(prior)?;
+        let ln_evidence = self.e_step(next) - self.totals[0] * self.model.ln_scale;
+        let bound = omega * ln_evidence - kl;
+        if bound.is_finite() { Ok(bound) } else { Err(Degenerate::NotFinite) }
+    }
+
+    fn posterior_with(
+        &mut self,
+        prior: &TiedPrior,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Posterior, Degenerate> {
+        self.update(prior, omega, state)?;
+        let (model, p) = (self.model, self.model.p());
+        let mut w_inverse = vec![0.0; packed_len(p)];
+        scale_both_sides(&self.w_inverse, &model.scale, &mut w_inverse);
+        let mut parameters = self.alpha.clone();
+        for (beta, mean) in self.beta.iter().zip(self.mean.chunks_exact(p)) {
+            parameters.extend([*beta, self.nu]);
+            parameters.extend((0..p).map(|j| model.centre[j] + model.scale[j] * mean[j]));
+            parameters.extend_from_slice(&w_inverse);
+        }
+        Ok(Posterior::new(model.layout().clone(), parameters))
+    }
+
+    fn resolve(&self, moments: &[f64]) -> Result<TiedPrior, Degenerate> {
+        let model = self.model;
+        let units = (&model.centre[..], &model.scale[..]);
+        model.prior.resolve_tied(model.n_components, moments, units)
+    }
+
+    /// The prior of the sample whose moments are the state's totals.
+    fn own_prior(&self, state: &[f64]) -> Result<TiedPrior, Degenerate> {
+        let mut totals = vec![0.0; self.totals.len()];
+        for component in state.chunks_exact(self.model.stride()) {
+            totals.iter_mut().zip(component).for_each(|(total, s)| *total += s);
+        }
+        self.resolve(&totals)
+    }
+
+    fn loaded_prior(&self) -> Result<Rc<TiedPrior>, Degenerate> {
+        self.prior.clone().ok_or_else(|| Degenerate::Prior("no weights are loaded".to_owned()))
+    }
+
+    fn responsibilities_now(&self) -> Vec<f64> {
+        let rows = &self.model.rows;
+        let get = |unit: usize, f: usize| rows.get(unit, f);
+        linear::responsibilities(rows.len(), self.model.p(), &self.densities, get)
+    }
+}
+
+impl Sweeper for TiedSweeper<'_> {
+    fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
+        let rows = &self.model.rows;
+        let p = self.model.p();
+        self.members.load(rows.len(), p, weights, |unit, f| rows.get(unit, f));
+        let blocks = self.members.blocks(&rows.blocks);
+        let mut sums = vec![[0.0; crate::simd::LANES]; crate::model::moments::len(p)];
+        crate::model::moments::add(p, blocks, self.members.weights(), &mut sums);
+        for (total, lanes) in self.totals.iter_mut().zip(&sums) {
+            *total = lanes.iter().sum();
+        }
+        self.prior = None;
+        self.prior = Some(Rc::new(self.resolve(&self.totals)?));
+        Ok(())
+    }
+
+    fn start(&mut self, _omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate> {
+        let prior = self.loaded_prior()?;
+        self.place(&prior, centres);
+        self.prepare(&prior)?;
+        self.e_step(state);
+        Ok(())
+    }
+
+    fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
+        self.take(posterior)?;
+        self.e_step(state);
+        Ok(())
+    }
+
+    fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
+        let prior = self.loaded_prior()?;
+        self.sweep_with(&prior, omega, state, next)
+    }
+
+    fn sweep_with_own_prior(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, Degenerate> {
+        let prior = self.own_prior(state)?;
+        self.sweep_with(&prior, omega, state, next)
+    }
+
+    /// `N_k + 1/ω`; what all share is of the size of all.
+    fn scale(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
+        let (stride, p) = (self.model.stride(), self.model.p());
+        for (s, out) in state.chunks_exact(stride).zip(scale.chunks_exact_mut(stride)) {
+            out[..=p].fill(s[0] + 1.0 / omega);
+            out[1 + p..].fill(self.totals[0] + 1.0 / omega);
+        }
+    }
+
+    fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate> {
+        let prior = self.loaded_prior()?;
+        self.posterior_with(&prior, omega, state)
+    }
+
+    fn posterior_with_own_prior(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Posterior, Degenerate> {
+        let prior = self.own_prior(state)?;
+        self.posterior_with(&prior, omega, state)
+    }
+
+    fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
+        let prior = self.loaded_prior()?;
+        self.update(&prior, omega, state)?;
+        self.prepare(&prior)?;
+        Ok(self.responsibilities_now())
+    }
+
+    fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate> {
+        self.take(posterior)?;
+        Ok(self.responsibilities_now())
+    }
+
+    fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
+        let (n, p, rows) = (self.model.n_components, self.model.p(), &self.model.rows);
+        for (r, out) in responsibilities.iter().zip(out.chunks_exact_mut(self.model.stride())) {
+            out[0] = *r;
+            for i in 0..p {
+                let x = rows.get(unit, i);
+                out[1 + i] = r * x;
+                for j in 0..=i {
+                    out[1 + p + packed_index(i, j)] = x * rows.get(unit, j) / n as f64;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What models are compared by.
+
+use super::Candidate;
+use serde::{Deserialize, Serialize};
+
+/// A criterion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Criterion {
+    /// Likelihood at the posterior mean, less what its free numbers are worth.
+    Bic,
+    /// The same, less what cannot be told apart.
+    Icl,
+    /// VB's own bound on the log evidence.
+    Bound,
+}
+
+impl Criterion {
+    /// All of them.
+    pub const ALL: [Criterion; 3] = [Criterion::Bic, Criterion::Icl, Criterion::Bound];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Criterion::Bic => "bic",
+            Criterion::Icl => "icl",
+            Criterion::Bound => "bound",
+        }
+    }
+
+    /// The criterion of this name.
+    pub fn named(name: &str) -> Option<Criterion> {
+        Criterion::ALL.into_iter().find(|criterion| criterion.name() == name)
+    }
+
+    /// As it is said: `BIC`.
+    pub fn title(self) -> &'static str {
+        match self {
+            Criterion::Bic => "BIC",
+            Criterion::Icl => "ICL",
+            Criterion::Bound => "bound",
+        }
+    }
+
+    /// A candidate's value, as it is shown.
+    pub fn value(self, candidate: &Candidate) -> f64 {
+        match self {
+            Criterion::Bic => candidate.bic,
+            Criterion::Icl => candidate.icl,
+            Criterion::Bound => candidate.bound,
+        }
+    }
+
+    /// Whether a lower value is better.
+    pub fn is_cost(self) -> bool {
+        self != Criterion::Bound
+    }
+
+    /// Lower is better, on the scale of twice a log likelihood.
+    pub(super) fn badness(self, candidate: &Candidate) -> f64 {
+        match self {
+            Criterion::Bic | Criterion::Icl => self.value(candidate),
+            Criterion::Bound => -2.0 * candidate.bound,
+        }
+    }
+
+    /// The candidates that have a value, best first; of equals the first one, which has fewer components.
+    pub(super) fn order(self, candidates: &[Candidate]) -> Vec<usize> {
+        let mut order: Vec<usize> =
+            (0..candidates.len()).filter(|&at| self.value(&candidates[at]).is_finite()).collect();
+        order.sort_by(|&a, &b| {
+            self.badness(&candidates[a]).total_cmp(&self.badness(&candidates[b]))
+        });
+        order
+    }
+}

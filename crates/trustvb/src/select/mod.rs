@@ -1,0 +1,324 @@
+//! How many components, and of which shape: fits of all that are asked for, compared by bound, BIC and ICL.
+//!
+//! | | | better |
+//! |---|---|---|
+//! | bound | (M2) at ω = 1 plus `log K!`, because `q` describes one of the K! orders of components | higher |
+//! | BIC | `−2 log p(x\|θ̂) + d log n` at the posterior mean θ̂, with d free numbers and n units (Schwarz 1978) | lower |
+//! | ICL | BIC less `2 Σ_n log max_k r_nk`, what the units' own components leave in doubt (Biernacki, Celeux & Govaert 2000) | lower |
+//!
+//! BIC asks which density describes the data, ICL which clusters can be told apart. The fit of K components begins from
+//! several starts as any fit does, and from the fits of K − 1 (a component is split) and K + 1 (one is taken away).
+
+mod criterion;
+mod words;
+
+pub use criterion::Criterion;
+
+use crate::fit::{self, Fit, FitOptions, Progress, Start, grown, improved, shrunk};
+use crate::model::{ModelData, ModelError, ModelSpec};
+use crate::problem::Problem;
+use crate::special::gamma::ln_gamma;
+use crate::table::STARTS;
+
+/// Why there is nothing to choose from.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SelectError {
+    /// No number of components was given.
+    #[error("no number of components is given: say a range such as 1:8")]
+    Empty,
+    /// A component needs two units, or it is one of them.
+    #[error(
+        "{k} components need at least {} {unit}, two for each, but there are {n}; ask for at most {}",
+        2 * k,
+        n / 2
+    )]
+    TooMany {
+        /// The most that was asked for.
+        k: usize,
+        /// Units that there are.
+        n: usize,
+        /// What they are called.
+        unit: &'static str,
+    },
+    /// The data or the settings do not allow it.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Not one fit has an answer.
+    #[error("no fit has an answer; the first says: {0}")]
+    Nothing(String),
+}
+
+/// One model that was compared.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its settings.
+    pub spec: ModelSpec,
+    /// Number of components.
+    pub n_components: usize,
+    /// Its shape, where the model has several.
+    pub shape: Option<&'static str>,
+    /// Numbers that are free in it.
+    pub n_free: usize,
+    /// The fit; `None` where there is none.
+    pub fit: Option<Fit>,
+    /// Why there is none.
+    pub failure: Option<String>,
+    /// The bound (M2), plus `log K!`.
+    pub bound: f64,
+    /// Log likelihood at the posterior mean; NaN where it cannot be had.
+    pub ln_likelihood: f64,
+    /// See [`Criterion::Bic`].
+    pub bic: f64,
+    /// See [`Criterion::Icl`].
+    pub icl: f64,
+}
+
+impl Candidate {
+    /// Components that hold next to no data.
+    pub fn emptied(&self) -> usize {
+        self.fit.as_ref().map_or(0, |fit| fit.emptied.len())
+    }
+}
+
+/// What is compared, and how it is fitted.
+#[derive(Clone, Debug)]
+pub struct SelectRequest<'a> {
+    data: &'a ModelData,
+    /// Shapes, each with any number of components.
+    specs: Vec<ModelSpec>,
+    components: Vec<usize>,
+    criterion: Option<Criterion>,
+    starts: usize,
+    seed: u64,
+    options: FitOptions,
+}
+
+/// How far a comparison is.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectProgress {
+    /// Fits that are done.
+    pub done: usize,
+    /// Fits in all, those from neighbours not counted.
+    pub total: usize,
+    /// Components of the fit that is made.
+    pub n_components: usize,
+    /// Its shape, where there are several.
+    pub shape: Option<&'static str>,
+}
+
+impl<'a> SelectRequest<'a> {
+    /// Models like `spec` with these numbers of components.
+    pub fn new(spec: &ModelSpec, data: &'a ModelData, components: &[usize]) -> SelectRequest<'a> {
+        let mut components = components.to_vec();
+        components.sort_unstable();
+        components.dedup();
+        SelectRequest {
+            data,
+            specs: vec![spec.clone()],
+            components,
+            criterion: None,
+            starts: STARTS,
+            seed: 1,
+            options: FitOptions::default(),
+        }
+    }
+
+    /// In these shapes, of those that the model has.
+    pub fn shapes(self, wanted: &[&str]) -> Self {
+        let all = self.specs[0].shapes();
+        let own = |name: &&str| all.iter().find(|spec| spec.shape() == Some(name)).cloned();
+        let specs: Vec<ModelSpec> = wanted.iter().filter_map(own).collect();
+        if specs.is_empty() { self } else { SelectRequest { specs, ..self } }
+    }
+
+    /// Chosen by this criterion; otherwise by BIC, or the bound where there is no likelihood.
+    pub fn criterion(self, criterion: Criterion) -> Self {
+        SelectRequest { criterion: Some(criterion), ..self }
+    }
+
+    /// So many random starts of each fit.
+    pub fn starts(self, starts: usize) -> Self {
+        SelectRequest { starts, ..self }
+    }
+
+    /// Seed of the random starts.
+    pub fn seed(self, seed: u64) -> Self {
+        SelectRequest { seed, ..self }
+    }
+
+    /// Iterated like this.
+    pub fn options(self, options: FitOptions) -> Self {
+        SelectRequest { options, ..self }
+    }
+
+    /// Fits and compares.
+    pub fn run(self) -> Result<Selection, SelectError> {
+        self.run_watched(&mut |_| ())
+    }
+
+    /// As [`run`](Self::run), telling before every fit how far it is.
+    pub fn run_watched(
+        self,
+        watch: &mut dyn FnMut(&SelectProgress),
+    ) -> Result<Selection, SelectError> {
+        let Some(&most) = self.components.last() else { return Err(SelectError::Empty) };
+        let n = self.data.n_units();
+        if most < 1 || self.components[0] < 1 {
+            return Err(SelectError::Empty);
+        }
+        if most > 1 && 2 * most > n {
+            return Err(SelectError::TooMany { k: most, n, unit: self.specs[0].unit().many });
+        }
+        let total = self.specs.len() * self.components.len();
+        let mut candidates = Vec::with_capacity(total);
+        for spec in &self.specs {
+            candidates.extend(self.of_shape(spec, candidates.len(), total, watch)?);
+        }
+        let criterion = self.criterion.unwrap_or_else(|| {
+            let has_likelihood = candidates.iter().any(|c| c.bic.is_finite());
+            if has_likelihood { Criterion::Bic } else { Criterion::Bound }
+        });
+        Selection::new(candidates, criterion, n)
+    }
+
+    /// All numbers of components of one shape.
+    fn of_shape(
+        &self,
+        spec: &ModelSpec,
+        done: usize,
+        total: usize,
+        watch: &mut dyn FnMut(&SelectProgress),
+    ) -> Result<Vec<Candidate>, SelectError> {
+        let start = Start::KMeans { restarts: self.starts, seed: self.seed };
+        let mut silent = |_: &Progress| ();
+        let mut fits: Vec<(Problem, Result<Fit, String>)> = Vec::new();
+        for (at, &k) in self.components.iter().enumerate() {
+            let done = done + at;
+            watch(&SelectProgress { done, total, n_components: k, shape: spec.shape() });
+            let problem = Problem::new(spec.with_components(k), self.data.clone())?;
+            let model = problem.model().as_ref();
+            let found = fit::fit(model, None, 1.0, &start, &self.options, &mut silent);
+            let found = found.map_err(|why| why.to_string()).map(|fit| match fits.last() {
+                Some((before, Ok(fewer))) if before.model().n_components() + 1 == k => {
+                    let starts = grown(&fewer.posterior, model.layout());
+                    improved(model, fit, starts, &self.options, &mut silent)
+                }
+                _ => fit,
+            });
+            fits.push((problem, found));
+        }
+        for at in (1..fits.len()).rev() {
+            let (left, right) = fits.split_at_mut(at);
+            let ((problem, fewer), (_, more)) = (&mut left[at - 1], &right[0]);
+            let model = problem.model().as_ref();
+            if let (Ok(fit), Ok(more)) = (&mut *fewer, more)
+                && more.posterior.layout().n_components == model.n_components() + 1
+            {
+                let starts = shrunk(&more.posterior, model.layout());
+                *fit = improved(model, fit.clone(), starts, &self.options, &mut silent);
+            }
+        }
+        let candidates = fits.into_iter();
+        Ok(candidates.map(|(problem, found)| self.candidate(&problem, found)).collect())
+    }
+
+    /// A fit with its criteria.
+    fn candidate(&self, problem: &Problem, found: Result<Fit, String>) -> Candidate {
+        let spec = problem.spec();
+        let k = spec.n_components();
+        let n_free = spec.n_free(&self.data.variables());
+        let (fit, failure) = match found {
+            Ok(fit) => (Some(fit), None),
+            Err(why) => (None, Some(why)),
+        };
+        let mut candidate = Candidate {
+            spec: spec.clone(),
+            n_components: k,
+            shape: spec.shape(),
+            n_free,
+            failure,
+            bound: f64::NAN,
+            ln_likelihood: f64::NAN,
+            bic: f64::NAN,
+            icl: f64::NAN,
+            fit: None,
+        };
+        if let Some(fit) = &fit {
+            candidate.bound = fit.outcome.bound + ln_gamma(k as f64 + 1.0);
+            if let Some(densities) = spec.ln_densities(self.data, &fit.posterior) {
+                candidate.ln_likelihood = densities.iter().sum();
+            }
+            let n = self.data.n_units() as f64;
+            candidate.bic = -2.0 * candidate.ln_likelihood + n_free as f64 * n.ln();
+            candidate.icl = candidate.bic + 2.0 * doubt(problem, fit);
+        }
+        candidate.fit = fit;
+        candidate
+    }
+}
+
+/// `−Σ_n log max_k r_nk`; NaN where there are no responsibilities.
+fn doubt(problem: &Problem, fit: &Fit) -> f64 {
+    let mut sweeper = problem.model().sweeper();
+    let found = sweeper.load(None).and_then(|()| sweeper.responsibilities_under(&fit.posterior));
+    let k = problem.spec().n_components();
+    let own = |r: &[f64]| -r.iter().copied().fold(0.0, f64::max).ln();
+    found.map_or(f64::NAN, |all| all.chunks_exact(k).map(own).sum())
+}
+
+/// What was compared, and which is recommended.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// Shape after shape, each with fewer components first.
+    pub candidates: Vec<Candidate>,
+    /// What it was chosen by.
+    pub criterion: Criterion,
+    /// Number of units.
+    pub n_units: usize,
+    chosen: usize,
+    next: Option<usize>,
+}
+
+impl Selection {
+    fn new(
+        candidates: Vec<Candidate>,
+        criterion: Criterion,
+        n_units: usize,
+    ) -> Result<Selection, SelectError> {
+        let order = criterion.order(&candidates);
+        let Some(&chosen) = order.first() else {
+            let why = candidates.into_iter().find_map(|c| c.failure);
+            let why = why.unwrap_or_else(|| "the data allow no likelihood".to_owned());
+            return Err(SelectError::Nothing(why));
+        };
+        Ok(Selection { candidates, criterion, n_units, chosen, next: order.get(1).copied() })
+    }
+
+    /// The recommended one.
+    pub fn chosen(&self) -> &Candidate {
+        &self.candidates[self.chosen]
+    }
+
+    /// Its place among the candidates.
+    pub fn chosen_at(&self) -> usize {
+        self.chosen
+    }
+
+    /// The next best.
+    pub fn next(&self) -> Option<&Candidate> {
+        self.next.map(|at| &self.candidates[at])
+    }
+
+    /// By how much the recommended one is better than the next, on the scale of twice a log likelihood; infinite where it is
+    /// the only one.
+    pub fn margin(&self) -> f64 {
+        let next = self.next().map(|next| self.criterion.badness(next));
+        next.map_or(f64::INFINITY, |next| next - self.criterion.badness(self.chosen()))
+    }
+
+    /// What another criterion chooses: the candidate's place.
+    pub fn chosen_by(&self, criterion: Criterion) -> Option<usize> {
+        criterion.order(&self.candidates).first().copied()
+    }
+}

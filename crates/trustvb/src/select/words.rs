@@ -1,0 +1,141 @@
+//! A recommendation in plain words, and all that was compared as JSON.
+
+use super::{Candidate, Criterion, Selection};
+use serde_json::{Map, Value, json};
+
+impl Candidate {
+    /// `3 components, tied`.
+    pub fn in_words(&self) -> String {
+        let components = match self.n_components {
+            1 => "1 component".to_owned(),
+            k => format!("{k} components"),
+        };
+        match self.shape {
+            Some(shape) => format!("{components}, {shape} covariances"),
+            None => components,
+        }
+    }
+
+    /// The options of a command line that ask for it.
+    pub fn options(&self) -> String {
+        let mut options = format!("-k {}", self.n_components);
+        for (option, value) in self.spec.options(false) {
+            if option == "--covariance" {
+                options.push_str(&format!(" {option} {value}"));
+            }
+        }
+        options
+    }
+}
+
+impl Candidate {
+    /// Its numbers; what is not finite is null.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "components": self.n_components,
+            "covariance": self.shape,
+            "free_parameters": self.n_free,
+            "log_likelihood": self.ln_likelihood,
+            "bic": self.bic,
+            "icl": self.icl,
+            "bound": self.bound,
+            "emptied": self.emptied(),
+            "status": self.fit.as_ref().map(|fit| fit.outcome.status.name()),
+            "why": self.failure,
+        })
+    }
+}
+
+impl Selection {
+    /// What was compared, what was chosen by which criterion, and the words.
+    pub fn to_json(&self) -> Value {
+        let chosen_by: Map<String, Value> = Criterion::ALL
+            .iter()
+            .map(|criterion| {
+                let at = self.chosen_by(*criterion);
+                (criterion.name().to_owned(), json!(at.map(|at| self.candidates[at].to_json())))
+            })
+            .collect();
+        json!({
+            "model": self.chosen().spec.name(),
+            "criterion": self.criterion.name(),
+            "chosen": self.chosen().to_json(),
+            "next": self.next().map(Candidate::to_json),
+            "margin": self.margin(),
+            "words": self.in_words(),
+            "options": self.chosen().options(),
+            "chosen_by": chosen_by,
+            "candidates": self.candidates.iter().map(Candidate::to_json).collect::<Vec<_>>(),
+            "n_units": self.n_units,
+        })
+    }
+}
+
+/// What a difference is worth (Kass & Raftery 1995), on the scale of twice a log likelihood.
+fn worth(margin: f64) -> &'static str {
+    match margin {
+        x if x < 2.0 => "a difference not worth more than a bare mention",
+        x if x < 6.0 => "positive evidence, not strong",
+        x if x < 10.0 => "strong evidence",
+        _ => "very strong evidence",
+    }
+}
+
+impl Selection {
+    /// The recommendation, a sentence or more, each with its own point.
+    pub fn in_words(&self) -> Vec<String> {
+        let (best, title) = (self.chosen(), self.criterion.title());
+        let extreme = if self.criterion.is_cost() { "lowest" } else { "highest" };
+        let mut said = Vec::new();
+        match self.next() {
+            None => said.push(format!("{}: there is nothing to compare it with.", best.in_words())),
+            Some(next) => {
+                let margin = self.margin();
+                // A bound is a log evidence; the words are for twice that.
+                let shown = if self.criterion.is_cost() { margin } else { 0.5 * margin };
+                said.push(format!(
+                    "Recommended: {}. Its {title} is the {extreme}, {shown:.1} better than the next ({}): {}.",
+                    best.in_words(),
+                    next.in_words(),
+                    worth(margin)
+                ));
+            }
+        }
+        for other in Criterion::ALL.into_iter().filter(|c| *c != self.criterion) {
+            let Some(at) = self.chosen_by(other).filter(|at| *at != self.chosen_at()) else {
+                continue;
+            };
+            let why = match other {
+                Criterion::Icl => " (it asks for components that can be told apart)",
+                Criterion::Bound => " (VB's bound prefers simpler models)",
+                Criterion::Bic => "",
+            };
+            let choice = self.candidates[at].in_words();
+            let title = match other {
+                Criterion::Bound => "The bound",
+                named => named.title(),
+            };
+            said.push(format!("{title} would choose {choice}{why}."));
+        }
+        let of_shape = |c: &&Candidate| c.shape == best.shape;
+        let most = self.candidates.iter().filter(of_shape).map(|c| c.n_components).max();
+        if most == Some(best.n_components) && self.candidates.len() > 1 && best.n_components > 1 {
+            said.push(format!(
+                "It is the largest number that was tried: try more than {}.",
+                best.n_components
+            ));
+        }
+        match best.emptied() {
+            0 => {}
+            1 => said.push("One of its components holds next to no data.".to_owned()),
+            n => said.push(format!("{n} of its components hold next to no data.")),
+        }
+        if self.candidates.iter().all(|c| c.bic.is_nan()) {
+            said.push(
+                "BIC and ICL need the rows, of which only sums were kept: only the bound is compared."
+                    .to_owned(),
+            );
+        }
+        said
+    }
+}

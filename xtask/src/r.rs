@@ -1,0 +1,96 @@
+//! `cargo xtask r`, a step of `cargo xtask test`: the R package as its users build, check and install it.
+//!
+//! `R CMD build` compiles the package from its own tarball's files (for the vignette), with the profile of cargo's tests,
+//! so that what those have built is not built again. `R CMD check` then takes that library, and its tests compare the
+//! package with the `trustvb` command of the same sources.
+
+use crate::command::{built, run, target};
+use crate::{apt, r_stage};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What Debian and Ubuntu call R, and the R packages that the package's tests and vignette use.
+const PACKAGES: [&str; 9] = [
+    "r-base-core",
+    "r-cran-flexmix",
+    "r-cran-generics",
+    "r-cran-jsonlite",
+    "r-cran-knitr",
+    "r-cran-mclust",
+    "r-cran-posterior",
+    "r-cran-rmarkdown",
+    "r-cran-testthat",
+];
+
+/// Programs beside them: HTML of the vignette.
+const PROGRAMS: [&str; 1] = ["pandoc"];
+
+/// Where all of it is done.
+fn folder() -> PathBuf {
+    target().join("r")
+}
+
+/// Builds, checks and tests the package; `install` gets R where it is missing, and otherwise there is nothing to test.
+pub(crate) fn test(install: bool) -> Result<(), String> {
+    if !is_there() && !install {
+        println!(
+            "xtask: R or a package of its is not installed, so the R package is not tested; `cargo xtask r` gets it"
+        );
+        return Ok(());
+    }
+    let tarball = tarball()?;
+    check(&tarball)
+}
+
+/// The package as one file, which needs nothing of this checkout: its path.
+pub(crate) fn tarball() -> Result<PathBuf, String> {
+    if !is_there() {
+        let packages: Vec<&str> = PACKAGES.into_iter().chain(PROGRAMS).collect();
+        apt::install("R or a package of its", &packages, "install R and these packages by hand")?;
+    }
+    let staged = r_stage::stage(&folder())?;
+    run(r("build").arg(&staged).envs(like_cargos_tests()))?;
+    let version = env!("CARGO_PKG_VERSION");
+    let tarball = folder().join(format!("trustvb_{version}.tar.gz"));
+    println!("xtask: the package is {}", tarball.display());
+    Ok(tarball)
+}
+
+fn check(tarball: &Path) -> Result<(), String> {
+    let library = target().join("debug").join("libtrustvb_r.a");
+    run(r("check")
+        .args(["--no-manual"])
+        .arg(tarball)
+        .env("TRUSTVB_R_LIBRARY", library)
+        .env("TRUSTVB_COMMAND", built()?)
+        .env("_R_CHECK_TESTS_NLINES_", "0"))?;
+    let log = folder().join("trustvb.Rcheck").join("00check.log");
+    let log = fs::read_to_string(&log).map_err(|why| format!("{}: {why}", log.display()))?;
+    let status = log.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or("none");
+    match status.contains("ERROR") || status.contains("WARNING") {
+        true => Err(format!("R CMD check: {status}; {} says why", folder().display())),
+        false => Ok(()),
+    }
+}
+
+/// A command of R, in the folder of all this.
+fn r(task: &str) -> Command {
+    let mut command = Command::new("R");
+    command.args(["CMD", task]).current_dir(folder());
+    command
+}
+
+/// The profile of cargo's tests, optimised too, and their folder.
+fn like_cargos_tests() -> [(&'static str, std::ffi::OsString); 2] {
+    [("TRUSTVB_R_PROFILE", "dev".into()), ("TRUSTVB_R_TARGET", target().into_os_string())]
+}
+
+/// Whether R and all that is needed of its packages can be used.
+fn is_there() -> bool {
+    let names = PACKAGES.iter().filter_map(|package| package.strip_prefix("r-cran-"));
+    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    let code = format!("for (p in c({})) loadNamespace(p)", names.join(", "));
+    let loads = Command::new("Rscript").args(["--vanilla", "-e", &code]).output();
+    loads.is_ok_and(|out| out.status.success()) && apt::there("pandoc", "--version")
+}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What Debian and Ubuntu call R, and the R packages that the package's tests and vignette use.
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "r-base-core",
     "r-cran-flexmix",
     "r-cran-generics",
@@ -21,6 +21,7 @@ const PACKAGES: [&str; 9] = [
     "r-cran-posterior",
     "r-cran-rmarkdown",
     "r-cran-testthat",
+    "r-cran-tibble",
 ];
 
 /// Programs beside them: HTML of the vignette.

@@ -1,10 +1,10 @@
 # Figures in base graphics: clusters, the law of a quantity, coverage curves, intervals beside each other.
 
-plot.tvb <- function(x, which = c("clusters", "intervals", "density", "coverage"), parm = NULL, level = 0.95,
+plot.tvb <- function(x, which = c("clusters", "forest", "density", "coverage"), parm = NULL, level = 0.95,
                      columns = NULL, ...) {
   switch(match.arg(which),
     clusters = plot_clusters(x, columns, ...),
-    intervals = plot_intervals(x, parm, level, ...),
+    forest = plot_forest(x, parm, level, ...),
     density = plot_density(x, parm, level, ...),
     coverage = plot_coverage(x, parm, level, ...)
   )
@@ -46,12 +46,14 @@ plot_gaussians <- function(x, columns, ...) {
   colours <- component_colours(x$about$n_components)
   if (length(shown) == 1) {
     values <- x$columns[[shown]]
-    graphics::hist(values, freq = FALSE, breaks = "FD", col = "grey90", border = "white", xlab = known[shown], main = "", ...)
     at <- seq(min(values), max(values), length.out = 400)
-    for (k in seq_along(colours)) {
-      sd <- sqrt(means$sigma[1, k, shown, shown])
-      graphics::lines(at, means$pi[k] * stats::dnorm(at, means$mu[1, k, shown], sd), col = colours[k], lwd = 2)
-    }
+    density <- vapply(seq_along(colours), function(k) {
+      means$pi[k] * stats::dnorm(at, means$mu[1, k, shown], sqrt(means$sigma[1, k, shown, shown]))
+    }, at)
+    bars <- graphics::hist(values, breaks = "FD", plot = FALSE)
+    graphics::plot(bars, freq = FALSE, col = "grey90", border = "white", xlab = known[shown], main = "",
+                   ylim = c(0, max(bars$density, density)), ...)
+    graphics::matlines(at, density, col = colours, lty = 1, lwd = 2)
     return(invisible())
   }
   graphics::plot(x$columns[[shown[1]]], x$columns[[shown[2]]], col = grDevices::adjustcolor(colours[class], 0.6), pch = 19,
@@ -113,7 +115,7 @@ plot_classes <- function(x, columns, ...) {
 }
 
 # Every interval in half-lengths of VB's own, so that quantities of all units stand side by side.
-plot_intervals <- function(x, parm, level, ...) {
+plot_forest <- function(x, parm, level, ...) {
   answers <- tvb_intervals(x, parm, level, c("recommended", "vb"))
   used <- answers[answers$recommended, ]
   own <- answers[answers$method == "vb", ]
@@ -121,19 +123,19 @@ plot_intervals <- function(x, parm, level, ...) {
   n <- nrow(used)
   relative <- function(limit) (limit - used$estimate) / half
   ends <- c(relative(used$lower), relative(used$upper), -1.2, 1.2)
-  old <- graphics::par(mar = c(4.5, max(4, 0.55 * max(nchar(used$label))), 2.5, 4))
+  old <- graphics::par(mar = c(4.5, max(4, 0.55 * max(nchar(used$label))), 1, 5))
   on.exit(graphics::par(old))
-  graphics::plot(range(ends[is.finite(ends)]), c(0.5, n + 0.5), type = "n", yaxt = "n", ylab = "",
+  graphics::plot(range(ends[is.finite(ends)]), c(0.5, n + 1.2), type = "n", yaxt = "n", ylab = "",
                  xlab = "from the estimate, in half-lengths of VB's own interval", ...)
   graphics::abline(v = c(-1, 0, 1), col = "grey80", lty = c(2, 1, 2))
   at <- rev(seq_len(n))
   graphics::axis(2, at, used$label, las = 1, tick = FALSE)
   graphics::axis(4, at, whole_percent(own$coverage), las = 1, tick = FALSE)
-  graphics::mtext("VB covers", 4, line = 2.6)
+  graphics::axis(4, n + 0.9, "VB covers", las = 1, tick = FALSE)
   graphics::segments(relative(used$lower), at + 0.14, relative(used$upper), at + 0.14, col = use_colour, lwd = 3)
   graphics::segments(relative(own$lower), at - 0.14, relative(own$upper), at - 0.14, col = vb_colour, lwd = 3)
   graphics::legend("top", c(paste("use this", level_percent(level)), "VB's own"), col = c(use_colour, vb_colour), lwd = 3,
-                   bty = "n", horiz = TRUE, xpd = NA, inset = c(0, -0.14))
+                   bty = "n", horiz = TRUE)
 }
 
 # The one quantity that a figure is of.

@@ -10,11 +10,18 @@ read_exactly <- function(name) {
   as.data.frame(lapply(texts, exact))
 }
 
-# What `trustvb calibrate … --format json` answers.
-command_json <- function(...) {
+# The lines that `trustvb calibrate …` prints.
+command_lines <- function(...) {
   command <- Sys.getenv("TRUSTVB_COMMAND")
   skip_if(command == "", "TRUSTVB_COMMAND is not set: it is the path of a `trustvb` to compare with; see `cargo xtask r`")
-  text <- system2(command, shQuote(c("calibrate", ..., "--format", "json", "--quiet")), stdout = TRUE)
+  lines <- system2(command, shQuote(c("calibrate", ..., "--quiet")), stdout = TRUE, env = "COLUMNS=120")
+  Encoding(lines) <- "UTF-8"
+  lines
+}
+
+# What `trustvb calibrate … --format json` answers.
+command_json <- function(...) {
+  text <- command_lines(..., "--format", "json")
   jsonlite::fromJSON(paste(text, collapse = "\n"), simplifyVector = FALSE)$intervals
 }
 

@@ -55,3 +55,24 @@ test_that("the number of threads changes nothing", {
   two <- tvb_mix(~ eruptions + waiting, faithful, bootstraps = 50, threads = 2)
   expect_identical(tvb_intervals(one), tvb_intervals(two))
 })
+
+# The verdict and every row, whatever the spaces between; the command's rows go on with the paper's intervals.
+expect_same_table <- function(fit, theirs) {
+  squeeze <- function(lines) gsub(" +", " ", lines)
+  ours <- utils::capture.output(print(fit))
+  gap <- which(ours == "")[1]
+  verdict <- squeeze(paste(ours[2:(gap - 1)], collapse = " "))
+  expect_match(squeeze(paste(theirs, collapse = " ")), verdict, fixed = TRUE)
+  rows <- squeeze(ours[-seq_len(gap + 2)])
+  expect_length(rows, length(coef(fit)))
+  for (row in rows) expect_true(any(startsWith(squeeze(theirs), row)), info = row)
+}
+
+test_that("the print is the command's table: a verdict, and a row for each quantity", {
+  expect_same_table(tvb_mix(~ ., faithful), command_lines())
+  overlap <- read_exactly("overlap.csv")
+  expect_same_table(tvb_mix(~ ., overlap), command_lines(extdata("overlap.csv")))
+  data <- read_exactly("bmlr_small.csv")
+  formula <- c("--formula", "y ~ 0 + x1 + x2 | group")
+  expect_same_table(tvb_reg(y ~ 0 + x1 + x2 | group, data), command_lines(extdata("bmlr_small.csv"), formula))
+})

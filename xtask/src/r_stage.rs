@@ -41,7 +41,11 @@ pub(crate) fn stage(folder: &Path) -> Result<PathBuf, String> {
     let mut metadata = cargo(&["metadata", "--format-version", "1", "--manifest-path"]);
     let metadata = output(metadata.arg(src.join("Cargo.toml")))?;
     let metadata = serde_json::from_str(&metadata).map_err(|why| format!("metadata: {why}"))?;
-    write(&package.join("inst/AUTHORS"), &authors(&metadata))?;
+    let mut tree =
+        cargo(&["tree", "--edges", "normal,build", "--target", "all", "--prefix", "none"]);
+    tree.args(["--package", "trustvb-r", "--format", "{p}", "--manifest-path"]);
+    let tree = output(tree.arg(src.join("Cargo.toml")))?;
+    write(&package.join("inst/AUTHORS"), &authors(&metadata, &tree))?;
     Ok(package)
 }
 
@@ -81,20 +85,21 @@ fn replaced(text: &str, from: &str, to: &str) -> Result<String, String> {
     }
 }
 
-/// The crates that may be compiled in, with their licences and authors.
-fn authors(metadata: &Value) -> String {
+/// The crates of a tree, on whatever platform, with their licences and authors.
+fn authors(metadata: &Value, tree: &str) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let mut lines: Vec<String> = Vec::new();
     for package in metadata["packages"].as_array().map_or(&[][..], Vec::as_slice) {
+        let (name, version) = (text(&package["name"]), text(&package["version"]));
+        let is_in_tree = tree.lines().any(|line| line.starts_with(&format!("{name} v{version}")));
         // The two crates of the package itself are from nowhere else.
-        if package["source"].is_null() {
+        if package["source"].is_null() || !is_in_tree {
             continue;
         }
         let authors: Vec<String> = package["authors"]
             .as_array()
             .map_or(Vec::new(), |list| list.iter().map(text).collect());
         let by = if authors.is_empty() { "its authors".to_owned() } else { authors.join(", ") };
-        let (name, version) = (text(&package["name"]), text(&package["version"]));
         lines.push(format!("{name} {version} ({}), by {by}", text(&package["license"])));
     }
     lines.sort();

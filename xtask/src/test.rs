@@ -83,7 +83,16 @@ fn commands(quick: bool) -> Vec<(&'static str, Command)> {
         (
             "documentation tests",
             // The same packages as above, whose dependencies are built already.
-            cargo(&["test", "--workspace", "--exclude", "trustvb-py", "--doc", "--locked"]),
+            cargo(&[
+                "test",
+                "--workspace",
+                "--exclude",
+                "trustvb-py",
+                "--exclude",
+                "trustvb-r",
+                "--doc",
+                "--locked",
+            ]),
         ),
     ];
     if !quick {

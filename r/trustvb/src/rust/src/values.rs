@@ -87,7 +87,7 @@ fn block_draws(block: &Block, len: usize, rows: &[&[f64]]) -> Vec<(String, Value
     let (n, copies, p) = (rows.len(), block.copies, block.dim);
     let by_copy = |at: &dyn Fn(&[f64]) -> f64| -> Vec<f64> {
         let of = |k: usize| rows.iter().map(move |row| &row[k * len..(k + 1) * len]);
-        (0..copies).flat_map(|k| of(k).map(|copy| at(copy)).collect::<Vec<_>>()).collect()
+        (0..copies).flat_map(|k| of(k).map(at).collect::<Vec<_>>()).collect()
     };
     let name = block.name.clone();
     let vector =

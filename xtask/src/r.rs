@@ -4,7 +4,8 @@
 //! so that what those have built is not built again. `R CMD check` then takes that library, and its tests compare the
 //! package with the `trustvb` command of the same sources.
 
-use crate::command::{built, run, target};
+use crate::command::{built, output, root, run, target};
+use crate::markdown::blocks;
 use crate::{apt, r_stage};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,8 @@ pub(crate) fn test(install: bool) -> Result<(), String> {
         return Ok(());
     }
     let tarball = tarball()?;
-    check(&tarball)
+    check(&tarball)?;
+    page()
 }
 
 /// The package as one file, which needs nothing of this checkout: its path.
@@ -78,6 +80,36 @@ fn check(tarball: &Path) -> Result<(), String> {
         true => Err(format!("R CMD check: {status}; {} says why", folder().display())),
         false => Ok(()),
     }
+}
+
+/// The page whose R is run.
+const PAGE: &str = "docs/R.md";
+
+/// Stands between what two blocks print.
+const MARK: &str = "-- the next block --";
+
+/// Runs the R of the page with the package that was checked, and compares what it prints with what the page shows.
+fn page() -> Result<(), String> {
+    let file = root().join(PAGE);
+    let text = fs::read_to_string(&file).map_err(|why| format!("{PAGE}: {why}"))?;
+    let blocks = blocks(PAGE, &text, "r")?;
+    let script: String = blocks
+        .iter()
+        .map(|block| format!("{}\ncat('{MARK}\\n')\n", block.lines.join("\n")))
+        .collect();
+    let path = folder().join("page.R");
+    fs::write(&path, script).map_err(|why| format!("{}: {why}", path.display()))?;
+    let library = folder().join("trustvb.Rcheck");
+    let printed = output(Command::new("Rscript").arg(&path).env("R_LIBS", library))?;
+    for (block, printed) in blocks.iter().zip(printed.split(&format!("{MARK}\n"))) {
+        if let Some(difference) = block.output.as_ref().and_then(|shown| shown.difference(printed))
+        {
+            let line = block.first_line;
+            return Err(format!("{PAGE}:{line} shows what is not printed\n  {difference}"));
+        }
+    }
+    println!("xtask: {PAGE} shows what its {} blocks of R print", blocks.len());
+    Ok(())
 }
 
 /// A command of R, in the folder of all this.

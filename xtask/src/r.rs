@@ -25,8 +25,8 @@ const PACKAGES: [&str; 10] = [
     "r-cran-tibble",
 ];
 
-/// Programs beside them: HTML of the vignette.
-const PROGRAMS: [&str; 1] = ["pandoc"];
+/// Programs beside them: what builds, and what makes HTML of the vignette.
+const PROGRAMS: [&str; 2] = ["make", "pandoc"];
 
 /// The variable in which tests look for the command to compare with.
 const COMMAND: &str = "TRUSTVB_COMMAND";
@@ -130,5 +130,6 @@ fn is_there() -> bool {
     let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
     let code = format!("for (p in c({})) loadNamespace(p)", names.join(", "));
     let loads = Command::new("Rscript").args(["--vanilla", "-e", &code]).output();
-    loads.is_ok_and(|out| out.status.success()) && apt::there("pandoc", "--version")
+    loads.is_ok_and(|out| out.status.success())
+        && PROGRAMS.iter().all(|program| apt::there(program, "--version"))
 }

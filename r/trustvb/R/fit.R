@@ -4,11 +4,12 @@ tvb_mix <- function(formula, data, k = 2, bootstraps = 500, seed = 1, method = c
                     prior = "default", na.action = NULL, control = list(), threads = getOption("trustvb.threads"),
                     progress = interactive()) {
   frame <- one_sided_columns(formula, data, "tvb_mix", "~ eruptions + waiting")
+  terms <- stats::terms(frame)
   frame <- keep_rows(frame, na.action)
   remedy <- "leave it out, or use tvb_lca(), which takes columns of any kind"
   columns <- Map(as_numbers, as.list(frame), names(frame), remedy)
-  fit_model("gmm", match.call(), formula, frame, columns, options = list(k = k), bootstraps, seed, method, start, prior,
-            control, threads, progress)
+  fit_model("gmm", match.call(), formula, terms, frame, columns, options = list(k = k), bootstraps, seed, method, start,
+            prior, control, threads, progress)
 }
 
 tvb_reg <- function(formula, data, k = 2, noise = "estimate", bootstraps = 500, seed = 1,
@@ -18,7 +19,7 @@ tvb_reg <- function(formula, data, k = 2, noise = "estimate", bootstraps = 500, 
   frame <- keep_rows(frame, na.action)
   columns <- regression_columns(formula, frame)
   noise <- if (is.numeric(noise)) paste0("known=", number_text(noise)) else noise
-  fit_model("bmlr", match.call(), formula, frame, columns,
+  fit_model("bmlr", match.call(), formula, NULL, frame, columns,
             options = list(k = k, formula = formula_text(formula), noise = noise), bootstraps, seed, method, start,
             prior, control, threads, progress)
 }
@@ -27,9 +28,10 @@ tvb_lca <- function(formula, data, k = 2, types = NULL, bootstraps = 500, seed =
                     prior = "default", na.action = NULL, control = list(), threads = getOption("trustvb.threads"),
                     progress = interactive()) {
   frame <- one_sided_columns(formula, data, "tvb_lca", "~ item1 + item2")
+  terms <- stats::terms(frame)
   frame <- keep_rows(frame, na.action)
   types <- column_types(types, frame)
-  fit_model("mixture", match.call(), formula, frame, mixed_columns(frame),
+  fit_model("mixture", match.call(), formula, terms, frame, mixed_columns(frame),
             options = list(k = k, types = unname(types), type_names = names(types)), bootstraps, seed, method, NULL,
             prior, control, threads, progress)
 }
@@ -51,6 +53,8 @@ regression_columns <- function(formula, frame) {
       }
       return(if (is.numeric(values)) as.double(values) else as_texts(values))
     }
+    # What `.` stands for may be taken out again by name, text and all.
+    if ("." %in% all.vars(formula) && is_text(values) && !name %in% roles$response) return(as_texts(values))
     remedy <- if (name %in% roles$response) {
       "a response is a number; code it as one, or use tvb_lca(), which takes columns of any kind"
     } else {
@@ -113,14 +117,14 @@ check_control <- function(control) {
   control
 }
 
-fit_model <- function(model, call, formula, frame, columns, options, bootstraps, seed, method, start, prior, control,
+fit_model <- function(model, call, formula, terms, frame, columns, options, bootstraps, seed, method, start, prior, control,
                       threads, progress) {
   options$k <- check_whole(options$k, "k", 1)
   bootstraps <- check_whole(bootstraps, "bootstraps")
-  # Without resamples there is VB alone.
-  methods <- if (bootstraps == 0) "vb" else unique(c("vb", needs(method)$methods))
+  # Without resamples there is VB alone; with them there is an interval to use.
+  methods <- if (bootstraps == 0) "vb" else unique(needs(c("recommended", "vb", method))$methods)
   fit <- structure(class = c(paste0("tvb_", model), "tvb"), list(
-    call = call, formula = formula, model = model, frame = frame, columns = columns,
+    call = call, formula = formula, terms = terms, model = model, frame = frame, columns = columns,
     options = c(options, list(prior = prior_text(prior))),
     settings = c(list(bootstraps = bootstraps, seed = check_whole(seed, "seed")), check_control(control)),
     methods = methods,

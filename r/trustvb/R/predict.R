@@ -39,7 +39,7 @@ new_columns <- function(object, newdata) {
     }
     return(regression_columns(object$formula, newdata[intersect(names(object$columns), names(newdata))]))
   }
-  terms <- stats::delete.response(stats::terms(object$frame))
+  terms <- object$terms
   check_columns(terms, newdata)
   frame <- stats::model.frame(terms, newdata, na.action = stats::na.pass)
   if (object$model == "mixture") return(mixed_columns(frame))
@@ -96,18 +96,11 @@ simulate_gmm <- function(object, draws, i) {
 simulate_bmlr <- function(object, draws, i) {
   groups <- object$about$groups
   component <- sample.int(object$about$n_components, max(groups), TRUE, draws$pi[i, ])[groups]
-  design <- stats::model.matrix(fixed_part(object$formula), object$frame)
+  design <- native(engine_of(object)$predict(object$columns))$design
   beta <- matrix(draws$beta[i, , ], object$about$n_components)
   mean <- rowSums(design * beta[component, , drop = FALSE])
   noise <- if (is.null(draws$noise)) known_noise(object) else draws$noise[i, component]
   data.frame(.response = stats::rnorm(length(mean), mean, 1 / sqrt(noise)), .component = component)
-}
-
-# The right-hand side of a formula without its group.
-fixed_part <- function(formula) {
-  right <- formula[[3]]
-  if (is.call(right) && identical(right[[1]], as.name("|"))) right <- right[[2]]
-  stats::as.formula(call("~", right), env = environment(formula))
 }
 
 known_noise <- function(object) as.double(sub("^known=", "", object$options$noise))

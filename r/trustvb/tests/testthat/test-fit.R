@@ -69,6 +69,23 @@ test_that("regressions predict, and agree with flexmix", {
   expect_true(max(mean(theirs == classes), mean(theirs != classes)) > 0.99)
 })
 
+test_that("formulas have R's ways", {
+  fit <- tvb_reg(Sepal.Length ~ . - Species - Petal.Width, iris, bootstraps = 0)
+  expect_equal(fit$about$coordinates, c("(Intercept)", "Sepal.Width", "Petal.Length"))
+  expect_equal(nrow(simulate(fit)), 150)
+  logs <- tvb_mix(~ log(eruptions) + waiting, faithful, bootstraps = 0)
+  expect_equal(fit$about$n_units, 150)
+  expect_equal(logs$about$coordinates, c("log(eruptions)", "waiting"))
+  expect_equal(predict(logs, faithful[1:5, ]), predict(logs)[1:5])
+  # One component is a Gaussian: its mean is the data's.
+  one <- tvb_mix(~ waiting, faithful, k = 1, bootstraps = 0)
+  expect_equal(coef(one)[["mu[1,waiting]"]], mean(faithful$waiting), tolerance = 1e-3)
+  gaps <- faithful
+  gaps$waiting[3] <- NA
+  kept <- tvb_mix(~ ., gaps, na.action = na.omit, bootstraps = 0)
+  expect_equal(predict(kept, faithful[1:2, ]), predict(kept)[1:2])
+})
+
 test_that("simulated data are like the data", {
   fit <- tvb_mix(~ eruptions + waiting, faithful, bootstraps = 0)
   sets <- simulate(fit, nsim = 40, seed = 1)

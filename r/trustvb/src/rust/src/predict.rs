@@ -9,7 +9,7 @@ use crate::errors::{bug, data, error, Class};
 use crate::frame::{needed, Columns};
 use crate::values::{matrix, named, Value};
 
-/// For new rows: `probability [n, K]`, `ln_density [n]`, and for regressions `mean [n, K]`. Rows of regressions
+/// For new rows: `probability [n, K]`, `ln_density [n]`, and for regressions `design [n, p]` and `mean [n, K]`. Rows of regressions
 /// without a response have no probabilities of their own, and no density.
 pub(crate) fn predict(
     spec: &ModelSpec,
@@ -23,7 +23,11 @@ pub(crate) fn predict(
             let formula = Formula::parse(&own.formula).map_err(data)?;
             let frame = columns.frame()?;
             let (_, design) = formula.design(&frame).map_err(data)?;
-            let mut answer = named([("mean", means(posterior, &design)?)]);
+            let size = vec![frame.n_rows(), design.len()];
+            let mut answer = named([
+                ("mean", means(posterior, &design)?),
+                ("design", Value::Array(size, design.concat())),
+            ]);
             let responses = formula.response_columns();
             if responses.iter().all(|name| frame.names().contains(name)) {
                 needed(

@@ -1,8 +1,8 @@
 //! `cargo xtask r`, a step of `cargo xtask test`: the R package as its users build, check and install it.
 //!
-//! `R CMD build` compiles the package from its own tarball's files (for the vignette), with the profile of cargo's tests,
-//! so that what those have built is not built again. `R CMD check` then takes that library, and its tests compare the
-//! package with the `trustvb` command of the same sources.
+//! `R CMD INSTALL` compiles the package from the files of its tarball, with the profile of cargo's tests, so that what those
+//! have built is not built again. `R CMD build` (for the vignette) and `R CMD check` then take that library, and the tests
+//! compare the package with the `trustvb` command of the same sources.
 
 use crate::command::{built, output, root, run, target};
 use crate::markdown::blocks;
@@ -56,21 +56,43 @@ pub(crate) fn tarball() -> Result<PathBuf, String> {
         apt::install("R or a package of its", &packages, "install R and these packages by hand")?;
     }
     let staged = r_stage::stage(&folder())?;
-    run(r("build").arg(&staged).envs(like_cargos_tests()))?;
+    install(&staged)?;
+    run(r("build").arg(&staged).env("TRUSTVB_R_LIBRARY", library()))?;
     let version = env!("CARGO_PKG_VERSION");
     let tarball = folder().join(format!("trustvb_{version}.tar.gz"));
     println!("xtask: the package is {}", tarball.display());
     Ok(tarball)
 }
 
+/// Where packages are installed.
+fn packages() -> PathBuf {
+    folder().join("library")
+}
+
+/// The native library that is built with the package, with the profile of cargo's tests and in their folder.
+fn library() -> PathBuf {
+    target().join("debug").join("libtrustvb_r.a")
+}
+
+/// Compiles the package where it is, and installs it.
+fn install(staged: &Path) -> Result<(), String> {
+    let packages = packages();
+    fs::create_dir_all(&packages).map_err(|why| format!("{}: {why}", packages.display()))?;
+    run(r("INSTALL")
+        .arg("--library")
+        .arg(&packages)
+        .arg(staged)
+        .env("TRUSTVB_R_PROFILE", "dev")
+        .env("TRUSTVB_R_TARGET", target()))
+}
+
 fn check(tarball: &Path) -> Result<(), String> {
-    let library = target().join("debug").join("libtrustvb_r.a");
     // A command that is built already can be named.
     let command = std::env::var_os(COMMAND).map_or_else(built, |path| Ok(path.into()))?;
     run(r("check")
         .args(["--no-manual"])
         .arg(tarball)
-        .env("TRUSTVB_R_LIBRARY", library)
+        .env("TRUSTVB_R_LIBRARY", library())
         .env(COMMAND, command)
         .env("_R_CHECK_TESTS_NLINES_", "0"))?;
     let log = folder().join("trustvb.Rcheck").join("00check.log");
@@ -88,7 +110,7 @@ const PAGE: &str = "docs/R.md";
 /// Stands between what two blocks print.
 const MARK: &str = "-- the next block --";
 
-/// Runs the R of the page with the package that was checked, and compares what it prints with what the page shows.
+/// Runs the R of the page with the package that was installed, and compares what it prints with what the page shows.
 fn page() -> Result<(), String> {
     let file = root().join(PAGE);
     let text = fs::read_to_string(&file).map_err(|why| format!("{PAGE}: {why}"))?;
@@ -99,8 +121,7 @@ fn page() -> Result<(), String> {
         .collect();
     let path = folder().join("page.R");
     fs::write(&path, script).map_err(|why| format!("{}: {why}", path.display()))?;
-    let library = folder().join("trustvb.Rcheck");
-    let printed = output(Command::new("Rscript").arg(&path).env("R_LIBS", library))?;
+    let printed = output(Command::new("Rscript").arg(&path).env("R_LIBS", packages()))?;
     for (block, printed) in blocks.iter().zip(printed.split(&format!("{MARK}\n"))) {
         if let Some(difference) = block.output.as_ref().and_then(|shown| shown.difference(printed))
         {
@@ -117,11 +138,6 @@ fn r(task: &str) -> Command {
     let mut command = Command::new("R");
     command.args(["CMD", task]).current_dir(folder());
     command
-}
-
-/// The profile of cargo's tests, optimised too, and their folder.
-fn like_cargos_tests() -> [(&'static str, std::ffi::OsString); 2] {
-    [("TRUSTVB_R_PROFILE", "dev".into()), ("TRUSTVB_R_TARGET", target().into_os_string())]
 }
 
 /// Whether R and all that is needed of its packages can be used.

@@ -119,7 +119,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
         .map_err(|why| format!("{}: {why}", path.display()))
 }
 
-/// Copies a folder without what building leaves in it.
+/// Copies a folder without what building leaves in it, with its times, so that cargo sees files that it has already built.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let failed = |why: std::io::Error| format!("{}: {why}", from.display());
     fs::create_dir_all(to).map_err(failed)?;
@@ -134,7 +134,11 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         if path.is_dir() {
             copy(&path, &to.join(name))?;
         } else {
-            fs::copy(&path, to.join(name)).map_err(failed)?;
+            let copied = to.join(name);
+            fs::copy(&path, &copied).map_err(failed)?;
+            let modified = path.metadata().and_then(|own| own.modified()).map_err(failed)?;
+            let file = fs::File::options().write(true).open(&copied).map_err(failed)?;
+            file.set_modified(modified).map_err(failed)?;
         }
     }
     Ok(())

@@ -34,8 +34,9 @@ impl Value {
             Value::Array(dimensions, numbers) => {
                 let dimensions: Vec<i32> = dimensions.iter().map(|&n| n as i32).collect();
                 let mut array = OwnedRealSexp::try_from_slice(numbers)?;
+                // Kept until the array has it: setting an attribute may collect what nobody holds.
                 let dimensions = OwnedIntegerSexp::try_from_slice(dimensions)?;
-                array.set_attrib("dim", Sexp::from(dimensions))?;
+                array.set_attrib("dim", Sexp(dimensions.inner()))?;
                 array.into()
             }
             Value::List(entries) => list(entries),

@@ -74,12 +74,15 @@ pub(crate) fn python(name: &str, requirements: &str) -> Result<PathBuf, String> 
     Ok(python)
 }
 
-/// Everything that cargo's tests are made of. trustvb-py has its own tests, in Python; a test binary would want a libpython.
-pub(crate) const TESTS: [&str; 9] = [
+/// Everything that cargo's tests are made of. trustvb-py and trustvb-r have their own tests, in Python and R; a test binary
+/// would want a libpython or a libR.
+pub(crate) const TESTS: [&str; 11] = [
     "test",
     "--workspace",
     "--exclude",
     "trustvb-py",
+    "--exclude",
+    "trustvb-r",
     "--lib",
     "--bins",
     "--tests",

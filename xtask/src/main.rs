@@ -16,6 +16,8 @@ mod fixtures;
 mod fuzz;
 mod markdown;
 mod python;
+mod r;
+mod r_stage;
 mod test;
 
 use documents::Stale;
@@ -25,13 +27,15 @@ use test::Scope;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test [--quick]  format, lints, tests, documentation, the Python package, browser tests (installs
-                  Chromium if it is missing) and the commands of README and docs, with what they print; --quick
-                  leaves out the last four
-  test --cluster  all of that, and the cluster tests
+  test [--quick]  format, lints, tests, documentation, the Python package, the R package if R is there, browser
+                  tests (installs Chromium if it is missing) and the commands of README and docs, with what they
+                  print; --quick leaves out the last five
+  test --cluster  all of that with R, installed if it is missing, and the cluster tests
   cluster         the cluster tests alone: job arrays on a Slurm of this machine (installs it if it is
                   missing), a disk that fills (needs root), the Python package's
   python          the Python package alone: installed into an environment of its own, lints, tests
+  r               the R package alone (installs R if it is missing): R CMD build, R CMD check, tests
+  r --tarball     only the package as one file, which builds without this checkout
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
   bench           seconds per fit against scikit-learn and StepMix, to benches/RESULTS.md (needs Python)
@@ -53,6 +57,8 @@ fn main() -> ExitCode {
         ["test", "--cluster"] => test::run(Scope::Cluster),
         ["cluster"] => cluster::test(false),
         ["python"] => python::test(),
+        ["r"] => r::test(true),
+        ["r", "--tarball"] => r::tarball().map(|_| ()),
         ["documents"] => documents::run(Stale::Refuse),
         ["documents", "--write"] => documents::run(Stale::Mend),
         ["bench"] => bench::run(),

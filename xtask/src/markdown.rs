@@ -23,6 +23,11 @@ const LEFT_OUT: &str = "…";
 
 /// The blocks of a page whose fence is exactly ` ```sh `.
 pub(crate) fn shell_blocks(page: &str, text: &str) -> Result<Vec<Block>, String> {
+    blocks(page, text, "sh")
+}
+
+/// The blocks of a page whose fence has this word and no other.
+pub(crate) fn blocks(page: &str, text: &str, language: &str) -> Result<Vec<Block>, String> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open: Option<(usize, String, Vec<String>)> = None;
     // Whether nothing but empty lines has come since the last block of commands.
@@ -37,7 +42,9 @@ pub(crate) fn shell_blocks(page: &str, text: &str) -> Result<Vec<Block>, String>
                 let Some((number, info, lines)) = open.take() else { continue };
                 let first_line = number + 1;
                 match info.as_str() {
-                    "sh" => blocks.push(Block { first_line, lines, output: None }),
+                    own if own == language => {
+                        blocks.push(Block { first_line, lines, output: None });
+                    }
                     "text" if directly => {
                         if let Some(block) = blocks.last_mut() {
                             block.output = Some(Output { first_line, lines });
@@ -45,7 +52,7 @@ pub(crate) fn shell_blocks(page: &str, text: &str) -> Result<Vec<Block>, String>
                     }
                     _ => {}
                 }
-                directly = info == "sh";
+                directly = info == language;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::command::{TESTS, cargo, run as run_command, text};
 use crate::documents::{self, Stale};
-use crate::{browser, cluster, fuzz, python};
+use crate::{browser, cluster, fuzz, python, r};
 use std::process::Command;
 use std::time::Instant;
 
@@ -25,6 +25,7 @@ pub(crate) fn run(scope: Scope) -> Result<(), String> {
     step(&mut steps, "a short run of the fuzzer", || fuzz::fuzz(&[]))?;
     if !quick {
         step(&mut steps, "the Python package", python::test)?;
+        step(&mut steps, "the R package", || r::test(scope == Scope::Cluster))?;
         step(&mut steps, "report and explorer in a browser", browser::test)?;
         step(&mut steps, "the commands of README and docs", || documents::run(Stale::Refuse))?;
     }
@@ -82,7 +83,16 @@ fn commands(quick: bool) -> Vec<(&'static str, Command)> {
         (
             "documentation tests",
             // The same packages as above, whose dependencies are built already.
-            cargo(&["test", "--workspace", "--exclude", "trustvb-py", "--doc", "--locked"]),
+            cargo(&[
+                "test",
+                "--workspace",
+                "--exclude",
+                "trustvb-py",
+                "--exclude",
+                "trustvb-r",
+                "--doc",
+                "--locked",
+            ]),
         ),
     ];
     if !quick {

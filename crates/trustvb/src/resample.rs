@@ -269,14 +269,14 @@ impl Resamples {
         }
         // A fresh split has streams of its own: the grid point in the upper half.
         let place = if self.fresh_splits { (omega_number as u64 + 1) << 32 } else { 0 };
-        match design {
-            Design::Subset => {
-                let Some(subsets) = self.subsets else { return weights };
+        match (design, self.subsets) {
+            (Design::Subset, None) => {}
+            (Design::Subset, Some(subsets)) => {
                 let units = subsets.units(self.seed, replicate, n_units);
                 let share = n_units as f64 / units.len() as f64;
                 units.iter().for_each(|&unit| weights[unit as usize] = share);
             }
-            Design::Full if let Some(subsets) = self.subsets => {
+            (Design::Full, Some(subsets)) => {
                 let number = subsets.of_bootstrap(replicate);
                 let units = subsets.units(self.seed, number, n_units);
                 let mut rng = stream(self.seed, Purpose::FullBootstrap, u64::from(replicate));
@@ -290,13 +290,13 @@ impl Resamples {
                     left -= count;
                 }
             }
-            Design::Full => {
+            (Design::Full, None) => {
                 let mut rng = stream(self.seed, Purpose::FullBootstrap, u64::from(replicate));
                 for _ in 0..n_units {
                     weights[index(&mut rng, n_units)] += 1.0;
                 }
             }
-            Design::Split => {
+            (Design::Split, _) => {
                 let order = shuffled(n_units, &mut stream(self.seed, Purpose::Split, place));
                 let (half, other) = order.split_at(n_units / 2);
                 if replicate == 0 {

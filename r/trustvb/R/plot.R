@@ -1,0 +1,178 @@
+# Figures in base graphics: clusters, the law of a quantity, coverage curves, intervals beside each other.
+
+plot.tvb <- function(x, which = c("clusters", "forest", "density", "coverage"), parm = NULL, level = 0.95,
+                     columns = NULL, ...) {
+  switch(match.arg(which),
+    clusters = plot_clusters(x, columns, ...),
+    forest = plot_forest(x, parm, level, ...),
+    density = plot_density(x, parm, level, ...),
+    coverage = plot_coverage(x, parm, level, ...)
+  )
+  invisible(x)
+}
+
+# Colours that people with any kind of sight tell apart (Okabe and Ito), again from the first when they are used up.
+component_colours <- function(k) {
+  rep_len(c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"), k)
+}
+
+use_colour <- "#0072B2"
+vb_colour <- "#D55E00"
+
+plot_clusters <- function(x, columns, ...) {
+  switch(x$model,
+    gmm = plot_gaussians(x, columns, ...),
+    bmlr = plot_regressions(x, columns, ...),
+    mixture = plot_classes(x, columns, ...)
+  )
+}
+
+# Which of the fit's columns to show, by name or number.
+chosen_columns <- function(columns, known, most) {
+  if (is.null(columns)) return(utils::head(known, most))
+  if (is.numeric(columns)) columns <- known[columns]
+  unknown <- setdiff(columns, known)
+  if (length(unknown) > 0 || anyNA(columns)) {
+    trustvb_stop("options", "`columns`: there is no column `", unknown[1], "`; ", suggestion(unknown[1], known))
+  }
+  utils::head(columns, most)
+}
+
+plot_gaussians <- function(x, columns, ...) {
+  means <- native(engine_of(x)$draws(list()))
+  known <- x$about$coordinates
+  shown <- match(chosen_columns(columns, known, 2), known)
+  class <- stats::predict(x)
+  colours <- component_colours(x$about$n_components)
+  if (length(shown) == 1) {
+    values <- x$columns[[shown]]
+    at <- seq(min(values), max(values), length.out = 400)
+    density <- vapply(seq_along(colours), function(k) {
+      means$pi[k] * stats::dnorm(at, means$mu[1, k, shown], sqrt(means$sigma[1, k, shown, shown]))
+    }, at)
+    bars <- graphics::hist(values, breaks = "FD", plot = FALSE)
+    graphics::plot(bars, freq = FALSE, col = "grey90", border = "white", xlab = known[shown], main = "",
+                   ylim = c(0, max(bars$density, density)), ...)
+    graphics::matlines(at, density, col = colours, lty = 1, lwd = 2)
+    return(invisible())
+  }
+  graphics::plot(x$columns[[shown[1]]], x$columns[[shown[2]]], col = grDevices::adjustcolor(colours[class], 0.6), pch = 19,
+                 cex = 0.7, xlab = known[shown[1]], ylab = known[shown[2]], ...)
+  circle <- seq(0, 2 * pi, length.out = 200)
+  for (k in seq_along(colours)) {
+    factor <- chol(means$sigma[1, k, shown, shown])
+    edge <- sqrt(stats::qchisq(0.95, 2)) * cbind(cos(circle), sin(circle)) %*% factor
+    centre <- means$mu[1, k, shown]
+    graphics::lines(edge[, 1] + centre[1], edge[, 2] + centre[2], col = colours[k], lwd = 2)
+    graphics::points(centre[1], centre[2], pch = 3, lwd = 2)
+  }
+  legend_of_components(x, colours)
+}
+
+legend_of_components <- function(x, colours) {
+  labels <- paste0(seq_along(colours), " (", whole_percent(component_weights(x)), ")")
+  graphics::legend("topleft", labels, col = colours, pch = 19, bty = "n", title = x$about$component[1])
+}
+
+plot_regressions <- function(x, columns, ...) {
+  roles <- regression_roles(x$formula)
+  known <- setdiff(names(x$columns), c(roles$group, roles$response))
+  if (length(known) == 0) trustvb_stop("options", "there is no predictor to draw the response against")
+  shown <- chosen_columns(columns, known, 1)
+  response <- eval(x$formula[[2]], x$frame, environment(x$formula))
+  found <- native(engine_of(x)$predict(x$columns))
+  class <- max.col(found$probability, ties.method = "first")
+  colours <- component_colours(x$about$n_components)
+  graphics::plot(x$columns[[shown]], response, col = grDevices::adjustcolor(colours[class], 0.5), pch = 19, cex = 0.6,
+                 xlab = shown, ylab = formula_text(x$formula[[2]]), ...)
+  # Lines with the other predictors at their means.
+  at <- lapply(x$columns[known], function(one) rep(mean(one), 50))
+  at[[shown]] <- seq(min(x$columns[[shown]]), max(x$columns[[shown]]), length.out = 50)
+  lines <- native(engine_of(x)$predict(at))$mean
+  for (k in seq_along(colours)) graphics::lines(at[[shown]], lines[, k], col = colours[k], lwd = 2)
+  legend_of_components(x, colours)
+}
+
+plot_classes <- function(x, columns, ...) {
+  about <- x$about
+  shown <- chosen_columns(columns, about$coordinates, 12)
+  means <- native(engine_of(x)$draws(list()))
+  old <- graphics::par(mfrow = grDevices::n2mfrow(length(shown)), mar = c(3, 4, 2, 1))
+  on.exit(graphics::par(old))
+  colours <- component_colours(about$n_components)
+  for (name in shown) {
+    kind <- about$kinds[match(name, about$coordinates)]
+    if (kind == "category") {
+      p <- matrix(means[[paste0("p.", name)]][1, , ], about$n_components)
+      graphics::barplot(p, beside = TRUE, names.arg = about$levels[[name]], col = colours, border = NA, ylim = c(0, 1),
+                        main = name, ylab = "probability")
+    } else {
+      label <- if (kind == "count") "rate" else "mean"
+      values <- means[[paste0(if (kind == "count") "rate." else "mu.", name)]][1, ]
+      graphics::barplot(values, names.arg = seq_along(values), col = colours, border = NA, main = name, ylab = label)
+    }
+  }
+}
+
+# Every interval in half-lengths of VB's own, so that quantities of all units stand side by side.
+plot_forest <- function(x, parm, level, ...) {
+  answers <- tvb_intervals(x, parm, level, c("recommended", "vb"))
+  used <- answers[answers$recommended, ]
+  own <- answers[answers$method == "vb", ]
+  half <- (own$upper - own$lower) / 2
+  n <- nrow(used)
+  relative <- function(limit) (limit - used$estimate) / half
+  ends <- c(relative(used$lower), relative(used$upper), -1.2, 1.2)
+  old <- graphics::par(mar = c(4.5, max(4, 0.55 * max(nchar(used$label))), 1, 5))
+  on.exit(graphics::par(old))
+  graphics::plot(range(ends[is.finite(ends)]), c(0.5, n + 1.2), type = "n", yaxt = "n", ylab = "",
+                 xlab = "from the estimate, in half-lengths of VB's own interval", ...)
+  graphics::abline(v = c(-1, 0, 1), col = "grey80", lty = c(2, 1, 2))
+  at <- rev(seq_len(n))
+  graphics::axis(2, at, used$label, las = 1, tick = FALSE)
+  graphics::axis(4, at, whole_percent(own$coverage), las = 1, tick = FALSE)
+  graphics::axis(4, n + 0.9, "VB covers", las = 1, tick = FALSE)
+  graphics::segments(relative(used$lower), at + 0.14, relative(used$upper), at + 0.14, col = use_colour, lwd = 3)
+  graphics::segments(relative(own$lower), at - 0.14, relative(own$upper), at - 0.14, col = vb_colour, lwd = 3)
+  graphics::legend("top", c(paste("use this", level_percent(level)), "VB's own"), col = c(use_colour, vb_colour), lwd = 3,
+                   bty = "n", horiz = TRUE)
+}
+
+# The one quantity that a figure is of.
+single_quantity <- function(x, parm) {
+  if (is.null(parm)) parm <- 1
+  if (is.numeric(parm)) parm <- x$about$quantities[parm]
+  if (!is.character(parm) || length(parm) != 1 || is.na(parm)) {
+    trustvb_stop("quantity", "this figure is of one quantity: give its text as `parm`, such as \"pi[1]\"")
+  }
+  parm
+}
+
+plot_density <- function(x, parm, level, ...) {
+  parm <- single_quantity(x, parm)
+  curve <- native(engine_of(x)$density(parm, 400L))
+  answers <- tvb_intervals(x, parm, level, c("recommended", "vb"))
+  top <- max(curve$y)
+  graphics::plot(curve$x, curve$y, type = "l", lwd = 2, col = vb_colour, xlab = parm, ylab = "VB's density",
+                 xlim = range(curve$x, answers$lower, answers$upper, finite = TRUE), ylim = c(-0.22 * top, top), yaxt = "n", ...)
+  graphics::abline(h = 0, col = "grey80")
+  rows <- order(!answers$recommended)
+  colours <- ifelse(answers$recommended, use_colour, vb_colour)[rows]
+  at <- -top * c(0.08, 0.16)
+  graphics::segments(answers$lower[rows], at, answers$upper[rows], at, col = colours, lwd = 4)
+  graphics::points(answers$estimate[1], 0, pch = 19)
+  graphics::legend("topright", c(paste("use this", level_percent(level)), "VB's own"), col = colours, lwd = 4, bty = "n")
+}
+
+plot_coverage <- function(x, parm, level, ...) {
+  parm <- single_quantity(x, parm)
+  engine <- engine_of(x, "tvb")
+  curve <- native(engine$curve(parm, "tvb", level))
+  graphics::plot(curve$omega, curve$coverage, log = "x", type = "l", lwd = 2, col = use_colour, ylim = c(0, 1),
+                 xlab = expression(omega), ylab = "estimated coverage", main = parm, ...)
+  band <- grDevices::adjustcolor(use_colour, 0.15)
+  low <- pmax(0, curve$coverage - 2 * curve$se)
+  high <- pmin(1, curve$coverage + 2 * curve$se)
+  graphics::polygon(c(curve$omega, rev(curve$omega)), c(low, rev(high)), col = band, border = NA)
+  graphics::abline(h = level, lty = 2)
+}

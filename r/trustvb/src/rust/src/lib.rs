@@ -1,0 +1,12 @@
+//! What the R package asks of the library. It converts and forwards; all statistics are in `trustvb`, all convenience
+//! in the package's own R code.
+
+mod answers;
+mod engine;
+mod errors;
+mod frame;
+mod function;
+mod options;
+mod predict;
+mod values;
+mod work;

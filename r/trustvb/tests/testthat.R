@@ -1,0 +1,4 @@
+library(testthat)
+library(trustvb)
+
+test_check("trustvb")

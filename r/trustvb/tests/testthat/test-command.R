@@ -1,0 +1,78 @@
+# The same seed gives the same bits from R and from the command.
+
+recommended <- function(answers) Filter(function(one) one$recommended, answers)
+
+expect_same_confint <- function(fit, theirs, ...) {
+  ours <- suppressWarnings(confint(fit, ...), classes = "trustvb_warning")
+  theirs <- recommended(theirs)
+  expect_identical(unname(ours[, 1]), numbers_of(theirs, "lower"))
+  expect_identical(unname(ours[, 2]), numbers_of(theirs, "upper"))
+  expect_identical(unname(coef(fit)), numbers_of(theirs, "estimate"))
+}
+
+test_that("confint() is the command's on Old Faithful", {
+  theirs <- command_json()
+  fit <- tvb_mix(~ eruptions + waiting, data = faithful, k = 2)
+  expect_same_confint(fit, theirs)
+  # As it is asked by default, and with the paper's method, which needs another table.
+  expect_same_bits(tvb_intervals(fit, method = c("recommended", "vb", "tvb")), theirs)
+})
+
+test_that("confint() is the command's on overlapping clusters", {
+  overlap <- read_exactly("overlap.csv")
+  fit <- tvb_mix(~ x1 + x2, data = overlap, k = 2)
+  expect_same_confint(fit, command_json(extdata("overlap.csv")))
+})
+
+test_that("confint() is the command's on the regression", {
+  data <- read_exactly("bmlr_small.csv")
+  fit <- tvb_reg(y ~ 0 + x1 + x2 | group, data = data, k = 2)
+  theirs <- command_json(extdata("bmlr_small.csv"), "--formula", "y ~ 0 + x1 + x2 | group")
+  expect_same_confint(fit, theirs)
+})
+
+test_that("latent classes are the command's", {
+  file <- tempfile(fileext = ".csv")
+  utils::write.csv(iris, file, row.names = FALSE)
+  options <- c("--model", "mixture", "-k", "3", "-B", "60")
+  fit <- tvb_lca(~ ., data = iris, k = 3, bootstraps = 60)
+  expect_same_confint(fit, command_json(file, options))
+})
+
+test_that("every method is the command's, for quantities of one's own at several levels", {
+  overlap <- read_exactly("overlap.csv")
+  asked <- c("pi[1]", "mu[1,x1] - mu[2,x1]", "cor[1,1,2]", "logit(pi[1])")
+  methods <- c("recommended", "vb", "tempered", "tvb", "tvb-sequential", "gpc", "anchored", "analytic", "jackknife",
+               "bootstrap")
+  theirs <- command_json(extdata("overlap.csv"), asked, "--method", paste(methods, collapse = ","), "--level",
+                         "0.5,0.95", "--grid", "15", "-B", "40", "--omega-min", "0.01", "--seed", "20261115")
+  fit <- tvb_mix(~ x1 + x2, overlap, bootstraps = 40, seed = 20261115, control = list(grid = 15, omega_min = 0.01))
+  expect_same_bits(tvb_intervals(fit, asked, level = c(0.5, 0.95), method = methods), theirs)
+})
+
+test_that("the number of threads changes nothing", {
+  one <- tvb_mix(~ eruptions + waiting, faithful, bootstraps = 50, threads = 1)
+  two <- tvb_mix(~ eruptions + waiting, faithful, bootstraps = 50, threads = 2)
+  expect_identical(tvb_intervals(one), tvb_intervals(two))
+})
+
+# The verdict and every row, whatever the spaces between; the command's rows go on with the paper's intervals.
+expect_same_table <- function(fit, theirs) {
+  squeeze <- function(lines) gsub(" +", " ", lines)
+  ours <- utils::capture.output(print(fit))
+  gap <- which(ours == "")[1]
+  verdict <- squeeze(paste(ours[2:(gap - 1)], collapse = " "))
+  expect_match(squeeze(paste(theirs, collapse = " ")), verdict, fixed = TRUE)
+  rows <- squeeze(ours[-seq_len(gap + 2)])
+  expect_length(rows, length(coef(fit)))
+  for (row in rows) expect_true(any(startsWith(squeeze(theirs), row)), info = row)
+}
+
+test_that("the print is the command's table: a verdict, and a row for each quantity", {
+  expect_same_table(tvb_mix(~ ., faithful), command_lines())
+  overlap <- read_exactly("overlap.csv")
+  expect_same_table(tvb_mix(~ ., overlap), command_lines(extdata("overlap.csv")))
+  data <- read_exactly("bmlr_small.csv")
+  formula <- c("--formula", "y ~ 0 + x1 + x2 | group")
+  expect_same_table(tvb_reg(y ~ 0 + x1 + x2 | group, data), command_lines(extdata("bmlr_small.csv"), formula))
+})

@@ -40,6 +40,9 @@ class Problem(Protocol):
 
     n_units: int
 
+    unit_of: NDArray[np.int64]
+    """The unit that each entry of x belongs to, -1 for none."""
+
     def start(self) -> Vector:
         """Where a fit without a start value begins."""
 
@@ -183,9 +186,14 @@ def _compile(problem: Problem) -> _Compiled:
         return problem.posterior(x, arrays, lambda: hessian(x, weights, omega, arrays))
 
     def one(x: Any, inverse: Any, weights: Any, omega: Any, arrays: Any) -> Any:
+        size = _sizes(problem, weights, jnp)
         found = _descent.minimise(
-            lambda x: slope(x, weights, omega, arrays), x, inverse, steps=STEPS
+            lambda x: slope(x, weights, omega, arrays),
+            x,
+            size[:, None] * inverse * size,
+            steps=STEPS,
         )
+        found = found._replace(inverse=found.inverse / size[:, None] / size)
         return found, *posterior(found.x, weights, omega, arrays)
 
     many = jax.vmap(one, in_axes=(0, 0, 0, 0, None))
@@ -225,7 +233,9 @@ def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: An
         return float(value), np.asarray(gradient)
 
     if start is not None:
-        found = _descent.minimise_one(slope, start.x, start.inverse, steps=STEPS)
+        size = _sizes(compiled.problem, np.asarray(weights), np)
+        guess = size[:, None] * start.inverse * size
+        found = _descent.minimise_one(slope, start.x, guess, steps=STEPS)
     else:
         found = _descent.minimise_one(slope, compiled.problem.start(), None, steps=STEPS)
         for _ in range(3 if len(found.x) <= _LARGE else 0):
@@ -236,6 +246,12 @@ def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: An
             if found.steps <= 2:
                 break
     return found, *compiled.posterior(found.x, weights, omega, arrays)
+
+
+def _sizes(problem: Problem, weights: Any, xp: Any) -> Any:
+    """By how much to shorten steps in each entry of x: what belongs to a unit is curved as much as the unit weighs."""
+    own = weights[np.maximum(problem.unit_of, 0)]
+    return xp.where(problem.unit_of < 0, 1.0, xp.maximum(own, 0.5) ** -0.5)
 
 
 def _inverse(hessian: Any) -> Any:

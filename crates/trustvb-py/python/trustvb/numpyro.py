@@ -220,11 +220,23 @@ class _NumpyroProblem:
         bounds = {s["name"]: biject_to(s["kwargs"].get("constraint", real)) for s in sites}
         values = {s["name"]: bounds[s["name"]].inv(jnp.asarray(s["value"])) for s in sites}
         values = {name: jnp.asarray(value, dtype=float) for name, value in values.items()}
+        owners = {s["name"]: self._owners(s, jnp.shape(values[s["name"]])) for s in sites}
+        self.unit_of = np.asarray(ravel_pytree(owners)[0]).astype(np.int64)
         start, unravel = ravel_pytree(values)
         self._start = np.asarray(start)
         self._parameters = lambda x: {
             name: bounds[name](value) for name, value in unravel(x).items()
         }
+
+    def _owners(self, site: Any, shape: tuple[int, ...]) -> Any:
+        """The unit that each entry of a parameter belongs to."""
+        at = self._unit.dimension(site) if self._unit.plate is not None else None
+        axis = None if at is None else at - (site["kwargs"].get("event_dim") or 0)
+        if axis is None or len(shape) < -axis or shape[axis] != self.n_units:
+            return jnp.full(shape, -1.0)
+        along = [1] * len(shape)
+        along[axis] = self.n_units
+        return jnp.broadcast_to(jnp.arange(self.n_units).reshape(along), shape).astype(float)
 
     def _can_be_traced(self, arrays: Any) -> bool:
         """Whether the model takes data that are not known yet; otherwise it is compiled for these."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from . import _ask
 
 _TEXT = re.compile(r"\s*([^\[\]]+?)\s*(?:\[\s*(-?\d+(?:\s*,\s*-?\d+)*)\s*\])?\s*")
@@ -53,3 +55,14 @@ def _element(text: str) -> Element:
         )
     at = match[2]
     return Element(match[1], tuple(int(i) for i in at.split(",")) if at else ())
+
+
+def elements_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Callable[[Any], Any]]:
+    """Every element of arrays of these shapes."""
+    return quantities_of(
+        [
+            name + (f"[{','.join(map(str, at))}]" if at else "")
+            for name, shape in shapes.items()
+            for at in np.ndindex(*shape)
+        ]
+    )

@@ -22,10 +22,10 @@ from numpyro.distributions.transforms import biject_to
 from numpyro.infer import autoguide
 
 from . import _outside
-from ._automatic import AutomaticFitter, Problem, Vector
+from ._automatic import AutomaticFitter, Problem, Vector, double
 from ._base_draws import standard_normal
 from ._calibration import Calibration
-from ._elements import quantities_of
+from ._elements import elements_of, quantities_of
 from ._numpyro_sites import FixedDraws, base_shape, find_unit, samples
 from ._progress import Wish
 
@@ -131,18 +131,9 @@ class Fitter(AutomaticFitter):
 
     def elements(self, data: Any) -> dict[str, Any]:
         """Every element of every latent site that belongs to no unit."""
-        from ._automatic import double
-
         with double():
             values = self._compiled(data)[0].problem.wild(1, 0)
-        names = {name: np.shape(a)[1:] for name, a in values.items()}
-        return quantities_of(
-            [
-                name + (f"[{','.join(map(str, at))}]" if at else "")
-                for name, shape in names.items()
-                for at in np.ndindex(*shape)
-            ]
-        )
+        return elements_of({name: np.shape(a)[1:] for name, a in values.items()})
 
     def _problem(self, data: Any) -> tuple[Any, Callable[[], Problem], Any]:
         args, kwargs = _arguments(data)

@@ -112,8 +112,13 @@ def main() -> None:
         )
         frame.to_csv(asked.output / f"{name}.csv", index=False)
         seconds = time.perf_counter() - before
-        print(f"{name}: {asked.replications} data sets, {asked.bootstraps} bootstraps, {seconds:.0f} s")
-        print(frame.drop(columns=["level", "truth", "failed"]).round(3).to_string(index=False), flush=True)
+        print(
+            f"{name}: {asked.replications} data sets, {asked.bootstraps} bootstraps, {seconds:.0f} s"
+        )
+        print(
+            frame.drop(columns=["level", "truth", "failed"]).round(3).to_string(index=False),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -225,10 +225,45 @@ def test_models_without_plates_and_with_data_that_cannot_be_traced():
     )
     gap = y[25:].mean() - y[:25].mean()
     assert result.intervals().estimate[0] == pytest.approx(gap, abs=2e-3)
+    # Another data set of the same shape is not the first one.
+    by = trustvb.numpyro.Fitter(knows_its_data)
+    means = [by(by.data(names, z), np.ones(50), 1.0, None).mean["mean"] for z in (y, y + 1, y)]
+    np.testing.assert_allclose(means[1] - means[0], 1, atol=1e-3)
+    np.testing.assert_array_equal(means[0], means[2])
     with pytest.raises(ValueError, match=r"have the shapes y \(5, 10\)"):
         trustvb.numpyro.calibrate(without_plates, None, y.reshape(5, 10))
     by_rows = trustvb.numpyro.calibrate(without_plates, None, y.reshape(5, 10), unit=0, method="vb")
     assert by_rows._task.n_units == 5
+
+
+def rate(y):
+    numpyro.sample("y", dist.Poisson(numpyro.sample("rate", dist.Gamma(2.0, 1.0))), obs=y)
+
+
+def gamma_guide(y):
+    positive = dist.constraints.positive
+    shape = numpyro.param("shape", 5.0, constraint=positive)
+    numpyro.sample("rate", dist.Gamma(shape, numpyro.param("by", 5.0, constraint=positive)))
+
+
+def log_normal_guide(y):
+    scale = numpyro.param("scale", 0.5, constraint=dist.constraints.positive)
+    numpyro.sample("rate", dist.LogNormal(numpyro.param("loc", 0.0), scale))
+
+
+@pytest.mark.parametrize("guide", [gamma_guide, log_normal_guide])
+def test_guides_of_other_laws(guide):
+    """The posterior of a Poisson rate is a Gamma law: with shape 2 + ω Σ w y and rate 1 + ω Σ w."""
+    y = np.random.default_rng(4).poisson(3, 60)
+    weights = trustvb.resample_weights("full", 2, 60)
+    by = trustvb.numpyro.Fitter(rate, guide, particles=400)
+    fit = by(y, weights, 0.5, None)
+    shape, per = 2 + 0.5 * weights @ y, 1 + 0.5 * weights.sum()
+    sd = np.sqrt(shape) / per
+    # The draws of a Gamma law are independent ones: 400 leave an error of a twentieth of its spread.
+    assert fit.converged and fit.mean["rate"] == pytest.approx(shape / per, abs=0.15 * sd)
+    assert fit.draws["rate"].std() == pytest.approx(sd, rel=0.15)
+    assert by.scale_of(y, lambda d: d["rate"]) == "positive"
 
 
 def local_without_plate(y):
@@ -278,3 +313,11 @@ def test_the_core_imports_none_of_it():
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_figures_of_one_fit(lines):
+    result = trustvb.numpyro.calibrate(linear, None, *lines, method=["jackknife", "lrvb", "vb"])
+    labels = result.plot_density("beta[0]").get_legend_handles_labels()[1]
+    assert [label.split(",")[0] for label in labels] == ["jackknife", "lrvb", "vb"]
+    with pytest.raises(ValueError, match="jackknife finds ω without resamples"):
+        result.coverage_curve("beta[0]", method="jackknife")

@@ -9,6 +9,7 @@ bound and ``g`` what belongs to no unit. With H minus its Hessian at the optimum
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -39,6 +40,9 @@ class Problem(Protocol):
     """A model and a variational family for data of some shape. Functions of x must be traceable by JAX."""
 
     n_units: int
+
+    fixed: list[Any] | None
+    """The data that it is for, if its functions take no others."""
 
     unit_of: NDArray[np.int64]
     """The unit that each entry of x belongs to, -1 for none."""
@@ -100,6 +104,17 @@ class AutomaticFitter:
 
     def __init__(self) -> None:
         self._known: dict[Any, _Compiled] = {}
+        # Tracing is not for several threads at once: NumPyro keeps its handlers in one stack for all of them.
+        self._tracing = threading.RLock()
+        self._traced: set[Any] = set()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is compiled, and the lock, stay where they are.
+        return {**self.__dict__, "_known": {}, "_tracing": None, "_traced": set()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._tracing = threading.RLock()
 
     def _problem(self, data: Any) -> tuple[Any, Callable[[], Problem], Any]:
         """A key for the shape of the data, a maker of its problem, and the arrays to hand on."""
@@ -107,9 +122,11 @@ class AutomaticFitter:
 
     def _compiled(self, data: Any) -> tuple[_Compiled, Any]:
         key, make, arrays = self._problem(data)
-        if key not in self._known:
-            self._known[key] = _compile(make())
-        return self._known[key], arrays
+        with self._tracing:
+            known = self._known.get(key)
+            if known is None or not _is_for(known.problem, arrays):
+                known = self._known[key] = _compile(make())
+        return known, arrays
 
     def n_units(self, data: Any) -> int:
         """How many there are."""
@@ -117,7 +134,7 @@ class AutomaticFitter:
             return self._compiled(data)[0].problem.n_units
 
     def __call__(self, data: Any, weights: Vector, omega: float, start: Any) -> Fit:
-        with double():
+        with double(), self._tracing:
             compiled, arrays = self._compiled(data)
             found = _one(compiled, jnp.asarray(weights), float(omega), arrays, start)
             fit = _fits(found, 1)[0]
@@ -136,8 +153,12 @@ class AutomaticFitter:
             compiled, arrays = self._compiled(data)
             x = jnp.stack([start.x for start in starts])
             inverse = jnp.stack([start.inverse for start in starts])
-            found = compiled.many(x, inverse, jnp.asarray(weights), jnp.asarray(omegas), arrays)
-            return _fits(found, len(weights))
+            arguments = (x, inverse, jnp.asarray(weights), jnp.asarray(omegas), arrays)
+            if (id(compiled), len(weights)) not in self._traced:
+                with self._tracing:
+                    compiled.many(*arguments)
+                    self._traced.add((id(compiled), len(weights)))
+            return _fits(compiled.many(*arguments), len(weights))
 
     def _or_failed(self, *arguments: Any) -> Fit | FitFailed:
         try:
@@ -148,7 +169,7 @@ class AutomaticFitter:
     def spread(self, method: str, data: Any, fit: Fit, h: Callable[[Any], Any]) -> float:
         """The standard deviation of h by ``jackknife`` (over data sets) or ``lrvb`` (of the posterior), from the fit of all
         units at ω = 1; NaN if the objective is not curved there."""
-        with double():
+        with double(), self._tracing:
             compiled, arrays = self._compiled(data)
             state = fit.state
             if not hasattr(state, "slopes"):
@@ -171,6 +192,13 @@ class AutomaticFitter:
         if values.min() >= 0:
             return "unit" if values.max() <= 1 else "positive"
         return "correlation" if np.abs(values).max() <= 1 else "real"
+
+
+def _is_for(problem: Problem, arrays: list[Any]) -> bool:
+    """Whether a problem takes these data: any of their shape, or those it was made for."""
+    if problem.fixed is None:
+        return True
+    return all(np.array_equal(a, b) for a, b in zip(problem.fixed, arrays, strict=True))
 
 
 def _compile(problem: Problem) -> _Compiled:

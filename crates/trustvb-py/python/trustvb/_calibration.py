@@ -44,15 +44,6 @@ ONE_FIT = ("jackknife", "lrvb")
 WITHOUT_OMEGA = ("balanced", "bootstrap")
 
 
-def asked_methods(method: str | Iterable[str] | None, usual: Iterable[str]) -> list[str]:
-    """Methods by name, each once; ``lrvb`` is one of fits made elsewhere only."""
-    if method is None:
-        return list(usual)
-    names = [method] if isinstance(method, str) else list(method)
-    found = [name if name == "lrvb" else _native.method_name(name) for name in names]
-    return list(dict.fromkeys(found))
-
-
 class Calibration:
     """Calibrated intervals of a user's own procedure, with their evidence."""
 
@@ -168,7 +159,7 @@ class Calibration:
         levels = self._task.levels if level is None else _ask.levels(level)
         rows = []
         for i in range(len(self.names)):
-            for name in asked_methods(method, ()):
+            for name in _ask.outside_methods(method, ()):
                 rows += [{**self._answer(i, name, level), "quantity": i} for level in levels]
         return rows
 
@@ -317,7 +308,7 @@ class Calibration:
         level = self._task.levels[0] if level is None else _ask.levels(level)[0]
         if method is None:
             method = "anchored" if set(self._methods) & set(ALONG_GRID) else "tempered"
-        (method,) = asked_methods(method, ())
+        (method,) = _ask.outside_methods(method, ())
         if method in (*WITHOUT_OMEGA, *ONE_FIT):
             chosen = "finds ω without resamples" if method in ONE_FIT else "chooses no ω"
             raise ValueError(f"{method} {chosen}, so that it has no curve of coverage")

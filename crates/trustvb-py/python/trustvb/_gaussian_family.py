@@ -48,6 +48,7 @@ class GaussianProblem:
                 f"a full-rank family for {size} parameters needs at least {2 * size} particles, not {particles}: with fewer its "
                 "bound has no maximum"
             )
+        self.fixed: list[Any] | None = []
         self._below = np.tril_indices(size, -1)
         scales = np.full(size, np.log(_START))
         more = {"laplace": [], "mean-field": [scales]}.get(

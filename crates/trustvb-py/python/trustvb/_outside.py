@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _ask, _native, _promises
 from ._base import seed_of
-from ._calibration import ALONG_GRID, AT_ONE, DESIGNS, ONE_FIT, Calibration, asked_methods
+from ._calibration import ALONG_GRID, AT_ONE, DESIGNS, ONE_FIT, Calibration
 from ._fitter import Evidence, Fitter, Path, Quantity, Result, Task, Vector
 from ._messages import ConvergenceWarning, warn
 from ._native import TrustvbError
@@ -141,7 +141,7 @@ def calibrate(
 
 def methods_of(method: str | Iterable[str] | None, fitter: Any, levels: list[float]) -> list[str]:
     """The methods asked for, each possible for this fitter."""
-    found = asked_methods(method, [_native.method_name("recommended"), "vb"])
+    found = _ask.outside_methods(method, [_native.method_name("recommended"), "vb"])
     for name in found:
         if name in ONE_FIT and not hasattr(fitter, "spread"):
             raise ValueError(

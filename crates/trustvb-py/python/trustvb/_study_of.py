@@ -141,10 +141,8 @@ class _Found:
     def _add_failure(
         self, names: list[str], methods: list[str], levels: list[float], true: list[float]
     ) -> None:
-        from ._calibration import asked_methods
-
         for name, value in zip(names, true, strict=True):
-            for method in asked_methods(methods, ()):
+            for method in _ask.outside_methods(methods, ()):
                 for level in levels:
                     nothing = (value, math.nan, math.nan, math.nan, 1.0)
                     self.rows.setdefault((name, method, level), []).append(nothing)

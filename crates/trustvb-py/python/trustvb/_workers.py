@@ -47,9 +47,11 @@ def kind(asked: str | None, fitter: Any) -> str:
 
 def run(work: Work, count: int, workers: int, kind: str) -> Iterator[tuple[str, list[Path]]]:
     """Bootstraps 1 to ``count`` of each design, in order, whoever makes them."""
-    batch = int(getattr(work.task.fitter, "batch", 0)) or 1
-    if workers > 1:
-        batch = max(1, min(max(batch, count // (_SHARES * workers)), -(-count // workers)))
+    if hasattr(work.task.fitter, "fit_many"):
+        # However many workers there are, so that sums are added in the same order.
+        batch = int(getattr(work.task.fitter, "batch", count))
+    else:
+        batch = 1 if workers == 1 else max(1, count // (_SHARES * workers))
     jobs = [
         (design, list(range(first, min(first + batch, count + 1))))
         for design in work.checked

@@ -202,7 +202,7 @@ class _NumpyroProblem:
         few = 1 if self._laplace else particles
         self._few = standard_normal(few, 0 if self._laplace else size, 11), keys[:few]
         self._many = standard_normal(fitter._draws, size, 12), keys[: fitter._draws]
-        self._fixed = None if self._can_be_traced(arrays) else arrays
+        self.fixed: list[Any] | None = None if self._can_be_traced(arrays) else arrays
 
     def _set_parameters(self, trace: Any, guide: Any) -> None:
         """Parameters of the guide, and of the model if it has any, as one vector without bounds."""
@@ -231,7 +231,7 @@ class _NumpyroProblem:
 
     def _can_be_traced(self, arrays: Any) -> bool:
         """Whether the model takes data that are not known yet; otherwise it is compiled for these."""
-        self._fixed = None
+        self.fixed = None
         try:
             jax.eval_shape(self.terms, self._start, arrays)
         except _CONCRETE:
@@ -242,7 +242,7 @@ class _NumpyroProblem:
         return self._start
 
     def _arguments(self, arrays: Any) -> Any:
-        return self._restore(arrays if self._fixed is None else self._fixed)
+        return self._restore(arrays if self.fixed is None else self.fixed)
 
     def _guided(self, parameters: Any, arguments: Any, numbers: Any, key: Any) -> Any:
         args, kwargs = arguments

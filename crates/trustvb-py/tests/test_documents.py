@@ -36,6 +36,12 @@ def test_the_examples_of_outside_fits_run():
     names: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, "docs/OUTSIDE.md", "exec"), names)
+    import trustvb.numpyro
+    import trustvb.pymc
+
+    for module in (trustvb.numpyro, trustvb.pymc):
+        for parameter in inspect.signature(module.calibrate).parameters:
+            assert f"`{parameter}`" in page, f"{module.__name__}.calibrate({parameter})"
 
 
 def test_the_answer_it_shows_is_the_one_that_prints():

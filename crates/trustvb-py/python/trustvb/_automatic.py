@@ -79,8 +79,7 @@ class _Compiled:
     slope: Callable[..., Any]
     posterior: Callable[..., Any]
     many: Callable[..., Any]
-    hessian: Callable[..., Any]
-    slopes: Callable[..., Any]
+    derivatives: Callable[..., Any]
 
 
 def double() -> Any:
@@ -226,18 +225,19 @@ def _compile(problem: Problem) -> _Compiled:
 
     many = jax.vmap(one, in_axes=(0, 0, 0, 0, None))
 
-    def hessian(x: Any, weights: Any, omega: Any, arrays: Any) -> Any:
-        gradient = jax.grad(lambda x: objective(x, weights, omega, arrays))
-        column = lambda direction: jax.jvp(gradient, (x,), (direction,))[1]  # noqa: E731
-        if len(x) <= _BATCH:
-            return jax.vmap(column)(jnp.eye(len(x)))
-        # Not all at once: of many unknowns and units memory would not hold them.
-        return jax.lax.map(column, jnp.eye(len(x)), batch_size=_BATCH)
+    def derivatives(x: Any, weights: Any, omega: Any, arrays: Any) -> Any:
+        """H; and the slopes of what each unit adds and of the means, a row for each entry of x. Together, because compiling
+        takes longer than computing."""
 
-    def slopes(x: Any, arrays: Any) -> Any:
-        units = jax.jacfwd(lambda x: problem.terms(x, arrays)[0])(x)
-        means = jax.jacfwd(lambda x: ravel_pytree(problem.means(x, arrays))[0])(x)
-        return units, means
+        def together(x: Any) -> Any:
+            units = problem.terms(x, arrays)[0]
+            gradient = jax.grad(objective)(x, weights, omega, arrays)
+            return gradient, units, ravel_pytree(problem.means(x, arrays))[0]
+
+        return _columns(together, x)
+
+    def hessian(x: Any, weights: Any, omega: Any, arrays: Any) -> Any:
+        return _columns(lambda x: jax.grad(objective)(x, weights, omega, arrays), x)
 
     def quickly(function: Any) -> Any:
         """What runs a few times is compiled without much optimisation, which would take longer than it saves."""
@@ -248,9 +248,17 @@ def _compile(problem: Problem) -> _Compiled:
         slope=quickly(slope),
         posterior=quickly(posterior),
         many=jax.jit(many),
-        hessian=quickly(hessian),
-        slopes=quickly(slopes),
+        derivatives=quickly(derivatives),
     )
+
+
+def _columns(function: Callable[[Any], Any], x: Any) -> Any:
+    """Derivatives in each entry of x, forwards."""
+    column = lambda direction: jax.jvp(function, (x,), (direction,))[1]  # noqa: E731
+    if len(x) <= _BATCH:
+        return jax.vmap(column)(jnp.eye(len(x)))
+    # Not all at once: of many unknowns and units memory would not hold them.
+    return jax.lax.map(column, jnp.eye(len(x)), batch_size=_BATCH)
 
 
 def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: Any) -> Any:
@@ -267,7 +275,7 @@ def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: An
     else:
         found = _descent.minimise_one(slope, compiled.problem.start(), None, steps=STEPS)
         for _ in range(3 if len(found.x) <= _LARGE else 0):
-            inverse = _inverse(compiled.hessian(found.x, weights, omega, arrays))
+            inverse = _inverse(compiled.derivatives(found.x, weights, omega, arrays)[0])
             if inverse is None:
                 break
             found = _descent.minimise_one(slope, found.x, inverse, steps=STEPS)
@@ -295,8 +303,8 @@ def _inverse(hessian: Any) -> Any:
 def _slopes(compiled: _Compiled, x: Any, arrays: Any) -> tuple[Vector, Vector]:
     """The influence of each unit on the means, a column each, and their linear-response covariance."""
     n = compiled.problem.n_units
-    matrix = np.asarray(compiled.hessian(x, jnp.ones(n), 1.0, arrays))
-    units, means = (np.asarray(a) for a in compiled.slopes(x, arrays))
+    found = compiled.derivatives(x, jnp.ones(n), 1.0, arrays)
+    matrix, units, means = (np.asarray(a).T for a in found)
     matrix = 0.5 * (matrix + matrix.T)
     try:
         np.linalg.cholesky(matrix)

@@ -37,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(outside::sampled_interval, module)?)?;
     module.add_function(wrap_pyfunction!(outside::sampled_density, module)?)?;
     module.add_function(wrap_pyfunction!(outside::interval_at_one, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::interval_by_sd, module)?)?;
     module.add_function(wrap_pyfunction!(outside::tempered_draws, module)?)?;
     module.add_function(wrap_pyfunction!(outside::check_scale, module)?)?;
     module.add_function(wrap_pyfunction!(outside::flag, module)?)?;

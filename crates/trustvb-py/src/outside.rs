@@ -76,7 +76,7 @@ pub(crate) fn choose<'py>(
     choices.iter().map(|choice| answers::choice(py, choice)).collect()
 }
 
-/// An interval by `tempered` or `balanced`, from the fit of all units at ω = 1 and those of bootstraps, a row each: the
+/// An interval by `tempered`, `balanced` or `bootstrap`, from the fit of all units at ω = 1 and those of bootstraps, a row each: the
 /// estimate and the limits at this level, NaN where there is no fit.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
@@ -99,6 +99,23 @@ pub(crate) fn interval_at_one<'py>(
     };
     let found =
         fits.interval(method(method_name)?, level).map_err(IntoException::into_exception)?;
+    let dict = answers::choice(py, &found.choice)?;
+    dict.set_item("lower", found.lower)?;
+    dict.set_item("upper", found.upper)?;
+    Ok(dict)
+}
+
+/// The interval of the fit of all units, stretched to the standard deviation that the quantity is found to have.
+#[pyfunction]
+pub(crate) fn interval_by_sd<'py>(
+    py: Python<'py>,
+    level: f64,
+    scale: &str,
+    full: (f64, f64, f64),
+    sd: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let fit = GivenFit { estimate: full.0, lower: full.1, upper: full.2 };
+    let found = fit.widened(range(scale)?, level, sd).map_err(IntoException::into_exception)?;
     let dict = answers::choice(py, &found.choice)?;
     dict.set_item("lower", found.lower)?;
     dict.set_item("upper", found.upper)?;

@@ -27,6 +27,23 @@ def test_its_examples_run(tmp_path, monkeypatch, groups):
         exec(compile(block, "README.md or docs/PYTHON.md", "exec"), names)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_the_examples_of_outside_fits_run():
+    pytest.importorskip("numpyro")
+    page = (ROOT / "docs" / "OUTSIDE.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python(?: pymc)?\n(.*?)```", page, flags=re.DOTALL)
+    assert len(blocks) > 5
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "docs/OUTSIDE.md", "exec"), names)
+    import trustvb.numpyro
+    import trustvb.pymc
+
+    for module in (trustvb.numpyro, trustvb.pymc):
+        for parameter in inspect.signature(module.calibrate).parameters:
+            assert f"`{parameter}`" in page, f"{module.__name__}.calibrate({parameter})"
+
+
 def test_the_answer_it_shows_is_the_one_that_prints():
     assert repr(trustvb.demo()) in PAGE
 
@@ -51,6 +68,7 @@ def test_it_names_everything():
         trustvb.GaussianMixture.summary,
         trustvb.GaussianMixture.plot_intervals,
         trustvb.calibrate,
+        trustvb.study_of,
         trustvb.GaussianMixture.to_arviz,
         trustvb.run_study,
         trustvb._study.read_study,
@@ -58,7 +76,7 @@ def test_it_names_everything():
         trustvb.distributed.run_study,
     ):
         for parameter in inspect.signature(function).parameters:
-            if parameter not in ("self", "changes"):
+            if parameter not in ("self", "changes", "settings"):
                 assert f"`{parameter}`" in PAGE, f"{function.__qualname__}({parameter})"
 
 

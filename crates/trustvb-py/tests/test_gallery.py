@@ -12,8 +12,8 @@ GALLERY = ROOT / "crates" / "trustvb-py" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("*.py"))
 
 
-def test_there_are_four():
-    assert len(SCRIPTS) == 4
+def test_there_are_five():
+    assert len(SCRIPTS) == 5
     for script in SCRIPTS:
         assert (ROOT / "docs" / "gallery" / f"{script.stem}.png").exists()
 

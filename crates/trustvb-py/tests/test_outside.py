@@ -228,7 +228,10 @@ def test_edges_are_flagged(data):
     ("arguments", "error", "message"),
     [
         (dict(method="analytic"), ValueError, "analytic needs more of a model of this library"),
+        (dict(method="jackknife"), ValueError, "jackknife needs derivatives of the fitter's"),
+        (dict(method="lrvb"), ValueError, "lrvb needs derivatives of the fitter's"),
         (dict(method="mcmc"), ValueError, "no method `mcmc`"),
+        (dict(workers="fibres"), ValueError, "workers='fibres' is not one of"),
         (dict(h="mean"), ValueError, "needs a callable"),
         (dict(h=[lambda d: d[:3]]), ValueError, "one number for each draw"),
         (dict(h={"a": 3}), TypeError, "must be a callable"),
@@ -309,10 +312,10 @@ def test_tempering_makes_a_posterior_as_wide_as_it_should_be(units):
         bootstraps=count,
         random_state=2,
     )
-    assert fits == [1.0] * (count + 3), "all units, each bootstrap, and two to check the fitter"
+    assert fits == [1.0] * (count + 4), "all units, each bootstrap, and three to check the fitter"
     assert list(result.omegas) == [1.0]
     frame = result.intervals()
-    assert len(fits) == count + 3
+    assert len(fits) == count + 4
     found = frame.set_index(["method", "level"])
     length = found.upper - found.lower
     for level, z in ((0.5, 0.6745), (0.95, 1.96)):
@@ -463,9 +466,10 @@ def test_the_default_is_one_answer_from_fits_at_one(data):
     # P(|Z| < 1.96 / 4) = 0.376; its standard error over 200 bootstraps is 0.034.
     assert frame.vb_coverage[0] == pytest.approx(0.376, abs=0.12)
     compared = result.compare()
-    assert list(compared.method) == ["balanced", "vb", "tempered"]
+    assert list(compared.method) == ["balanced", "vb", "tempered", "bootstrap"]
     assert compared.coverage[1] == frame.vb_coverage[0]
-    assert list(result.compare(level=0.5).method) == ["balanced", "vb"], "tempered has its levels"
+    other = result.compare(level=0.5)
+    assert list(other.method) == ["balanced", "vb", "bootstrap"], "tempered has its levels"
     assert "200 units, 200 bootstraps of all units, seed 1" in str(result.summary())
     assert "tempered" in result.plot_coverage().get_legend_handles_labels()[1]
     assert "VB covers" in result.plot_intervals().texts[0].get_text()
@@ -477,5 +481,141 @@ def test_the_default_is_one_answer_from_fits_at_one(data):
 
 def test_all_methods_of_a_grid_are_compared(calibration):
     frame = calibration.compare()
-    names = ["balanced", "vb", "tempered", "tvb", "gpc", "anchored"]
+    names = ["balanced", "vb", "tempered", "bootstrap", "tvb", "gpc", "anchored"]
     assert list(frame.method) == names * 2 and list(frame.recommended[:2]) == [True, False]
+
+
+def test_bootstrap_is_percentiles_of_estimates(units):
+    result = trustvb.calibrate(
+        half_as_wide, units, {"mean": lambda d: d}, method="bootstrap", bootstraps=300
+    )
+    frame = result.intervals(level=[0.8, 0.95], method="bootstrap")
+    means = bootstrap_means(units, 300, 1)
+    for level, lower, upper in zip(frame.level, frame.lower, frame.upper, strict=True):
+        expected = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+        np.testing.assert_allclose((lower, upper), expected, atol=0.01 * means.std())
+    assert frame.omega.isna().all() and frame.coverage.isna().all()
+    with pytest.raises(ValueError, match="bootstrap chooses no ω"):
+        result.coverage_curve(method="bootstrap")
+
+
+class ManyMeans:
+    """Fits a batch at once, and knows how its estimate varies: the mean of a sample in closed form."""
+
+    batch = 70
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def __call__(self, data, weights, omega, start):
+        return trustvb.Fit(draws=half_as_wide(data, weights, omega, start), state=weights.sum())
+
+    def fit_many(self, data, weights, omegas, starts):
+        self.sizes.append(len(weights))
+        assert weights.shape == (len(starts), len(data)) and omegas.shape == (len(starts),)
+        fits = [self(data, *row) for row in zip(weights, omegas, starts, strict=True)]
+        lost = trustvb.FitFailed("no luck")
+        return [lost if w[0] > 3 else fit for w, fit in zip(weights, fits, strict=True)]
+
+    def spread(self, method, data, fit, h):
+        assert callable(h) and fit.draws is not None
+        return (data.std() if method == "jackknife" else 0.25) / np.sqrt(len(data))
+
+
+def test_fits_in_batches_are_the_same_fits(units):
+    def one_by_one(data, weights, omega, start):
+        if weights[0] > 3:
+            raise trustvb.FitFailed("no luck")
+        return half_as_wide(data, weights, omega, start)
+
+    asked = dict(method=["tempered", "anchored"], bootstraps=200, grid=3, omega_min=0.2)
+    many = ManyMeans()
+    frames = [
+        trustvb.calibrate(fitter, units, {"mean": lambda d: d}, n_jobs=n, **asked).intervals()
+        for fitter, n in ((one_by_one, 1), (many, 1), (ManyMeans(), 2))
+    ]
+    pd.testing.assert_frame_equal(frames[0], frames[1])
+    pd.testing.assert_frame_equal(frames[0], frames[2])
+    assert many.sizes == [70] * 6 + [60] * 3
+    many.fit_many = lambda *_: []
+    with pytest.raises(ValueError, match="70 rows of weights and returned 0 fits"):
+        trustvb.calibrate(many, units, lambda d: d, bootstraps=200)
+
+
+def test_methods_of_one_fit(units):
+    fitter = ManyMeans()
+    frame = trustvb.calibrate(
+        fitter, units, {"mean": lambda d: d}, method=["jackknife", "lrvb", "vb"]
+    ).intervals()
+    assert not fitter.sizes, "nothing is resampled"
+    found = frame.set_index("method")
+    half = (found.upper - found.lower) / 2
+    assert half["jackknife"] == pytest.approx(1.959964 / 20, rel=1e-7)
+    assert half["lrvb"] == pytest.approx(1.959964 / 80, rel=1e-7)
+    # VB has half of the standard deviation that the mean has, and twice that of `lrvb`.
+    assert found.omega["jackknife"] == pytest.approx(1 / 4, rel=0.01)
+    assert found.omega["lrvb"] == pytest.approx(4, rel=0.01)
+    assert found.remarks["lrvb"] == "above-omega-1"
+    fitter.spread = lambda *_: np.nan
+    lost = trustvb.calibrate(fitter, units, {"mean": lambda d: d}, method="jackknife")
+    with pytest.warns(trustvb.CalibrationWarning, match="no-influence"):
+        assert np.isnan(lost.intervals().lower[0])
+
+
+def test_scales_are_found_from_draws(units):
+    def fitter(data, weights, omega, start):
+        x = half_as_wide(data, weights, omega, start)
+        return {"share": 1 / (1 + np.exp(-x)), "rate": np.exp(x), "real": x - 3}
+
+    h = {name: (lambda d, name=name: d[name]) for name in ("share", "rate", "real")}
+    result = trustvb.calibrate(fitter, units, h, scale="found", bootstraps=200)
+    assert result._task.scales == ["unit", "positive", "real"]
+    said = dict(share="unit", rate="positive")
+    same = trustvb.calibrate(fitter, units, h, scale=said, bootstraps=200)
+    pd.testing.assert_frame_equal(result.intervals(), same.intervals())
+
+
+def test_too_wide_is_said(units):
+    result = trustvb.calibrate(
+        lambda d, w, o, s: w @ d / w.sum() + 3 * NORMAL / np.sqrt(o * w.sum()),
+        units,
+        {"mean": lambda d: d},
+    )
+    assert list(result.intervals().verdict) == ["VB is too long"]
+    assert "longer than it need be" in str(result.summary())
+
+
+def test_threads_change_nothing(units):
+    asked = dict(h={"mean": lambda d: d}, bootstraps=200)
+    frames = [
+        trustvb.calibrate(half_as_wide, units, n_jobs=n, workers="threads", **asked).intervals()
+        for n in (1, 3)
+    ]
+    pd.testing.assert_frame_equal(*frames)
+
+
+class Heavy:
+    """Counts how often it is sent to a worker: a jitted function would be compiled as often."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __getstate__(self):
+        (self.folder / f"sent-{len(list(self.folder.iterdir()))}").touch()
+        return {"folder": self.folder}
+
+    def __call__(self, data, weights, omega, start):
+        return half_as_wide(data, weights, omega, start)
+
+
+def test_workers_are_given_the_task_once(units, tmp_path):
+    trustvb.calibrate(Heavy(tmp_path), units, {"mean": lambda d: d}, bootstraps=200, n_jobs=2)
+    assert len(list(tmp_path.iterdir())) <= 2
+
+
+def test_a_fit_that_did_not_converge_is_told(units):
+    def fitter(data, weights, omega, start):
+        return trustvb.Fit(draws=half_as_wide(data, weights, omega, start), converged=False)
+
+    with pytest.warns(trustvb.ConvergenceWarning, match="all units did not converge"):
+        trustvb.calibrate(fitter, units, lambda d: d, method="vb")

@@ -26,6 +26,10 @@ def is_random(data, weights, omega, start):
     return weights @ data / n + np.random.default_rng().standard_normal(400) / np.sqrt(omega * n)
 
 
+def squares_weights(data, weights, omega, start):
+    return normal_mean(data, weights**2, omega, start)
+
+
 def as_interval(fitter):
     def by_limits(*arguments):
         draws = fitter(*arguments)
@@ -43,6 +47,7 @@ def as_interval(fitter):
         (ignores_weights, "tvb", "it ignores `weights`"),
         (ignores_omega, "anchored", "it ignores `omega`. ω = 1 and ω = 0.01"),
         (is_random, None, "gave two different answers"),
+        (squares_weights, None, "rows of weight 2 are not as rows that are there twice"),
     ],
 )
 @pytest.mark.parametrize("by", ["draws", "interval"])
@@ -56,7 +61,7 @@ def test_broken_promises_are_told_before_the_work(data, fitter, method, promise,
     h = "mean" if by == "interval" else {"mean": lambda d: d}
     with pytest.raises(ValueError, match=f"the fitter breaks a promise: .*{promise}"):
         trustvb.calibrate(counted, data, h, method=method, bootstraps=10_000, grid=5)
-    assert len(fits) <= 5 + 2
+    assert len(fits) <= 5 + 3
     # Nobody has to ask.
     unchecked = trustvb.calibrate(
         counted, data, h, method=method, bootstraps=200, grid=5, check=False
@@ -78,5 +83,14 @@ def test_promises_that_are_kept(data):
     )
     # ω is not looked at, and need not be.
     trustvb.calibrate(ignores_omega, data, lambda d: d, method=["recommended", "tempered"])
+    # Data that cannot be repeated, and a fitter that knows them by heart.
+    trustvb.calibrate(lambda d, *a: normal_mean(data, *a), list(data), lambda d: d, bootstraps=200)
+
+    def by_heart(given, weights, omega, start):
+        if given is not data:
+            raise KeyError("never seen")
+        return normal_mean(given, weights, omega, start)
+
+    trustvb.calibrate(by_heart, data, lambda d: d, bootstraps=200)
     # One unit has one bootstrap, which is itself.
     trustvb.calibrate(normal_mean, data[:1], lambda d: d, bootstraps=2)

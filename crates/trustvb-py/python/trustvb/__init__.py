@@ -19,6 +19,7 @@ from ._outside import calibrate, resample_weights
 from ._regression import MixtureRegression
 from ._select import Selection
 from ._study import run_study, study_summary
+from ._study_of import study_of
 from ._table import Table, open_table
 
 __all__ = [
@@ -41,5 +42,6 @@ __all__ = [
     "open_table",
     "resample_weights",
     "run_study",
+    "study_of",
     "study_summary",
 ]

@@ -65,6 +65,15 @@ def methods(method: str | Iterable[str] | None, usual: Iterable[str]) -> list[st
     return list(dict.fromkeys(_native.method_name(name) for name in names))
 
 
+def outside_methods(method: str | Iterable[str] | None, usual: Iterable[str]) -> list[str]:
+    """The same for fits made elsewhere, which have ``lrvb`` too."""
+    if method is None:
+        return list(usual)
+    names = [method] if isinstance(method, str) else list(method)
+    found = [name if name == "lrvb" else _native.method_name(name) for name in names]
+    return list(dict.fromkeys(found))
+
+
 def whole(name: str, value: Any, least: int = 1) -> int:
     """A whole number of at least ``least``."""
     import operator

@@ -23,6 +23,9 @@ DESIGNS = {
     "vb": (),
     "balanced": ("full",),
     "tempered": ("full",),
+    "bootstrap": ("full",),
+    "jackknife": (),
+    "lrvb": (),
     "tvb": ("split",),
     "gpc": ("full",),
     "anchored": ("full",),
@@ -32,7 +35,13 @@ DESIGNS = {
 ALONG_GRID = ("tvb", "gpc", "anchored")
 
 #: They need an estimate and an interval of each fit at ω = 1, and nothing else.
-AT_ONE = ("balanced", "tempered")
+AT_ONE = ("balanced", "tempered", "bootstrap")
+
+#: They need the fit of all units at ω = 1 and its derivatives.
+ONE_FIT = ("jackknife", "lrvb")
+
+#: They are made of estimates alone: they choose no ω and have no law.
+WITHOUT_OMEGA = ("balanced", "bootstrap")
 
 
 class Calibration:
@@ -50,6 +59,7 @@ class Calibration:
         self._named = named
         self._task, self._full, self._evidence, self._methods = task, full, evidence, methods
         self._extra: dict[float, Result | None] = {}
+        self._spreads: dict[tuple[int, str], float] = {}
         self._by_draws = full[0] is not None and full[0].returned.draws is not None
 
     @property
@@ -124,6 +134,9 @@ class Calibration:
             "balanced": full,
             "vb": True,
             "tempered": full and set(levels) <= set(self._task.levels),
+            "bootstrap": full,
+            "jackknife": hasattr(self._task.fitter, "spread"),
+            "lrvb": hasattr(self._task.fitter, "spread"),
             "tvb": split and along,
             "gpc": full and along,
             "anchored": full and along,
@@ -146,7 +159,7 @@ class Calibration:
         levels = self._task.levels if level is None else _ask.levels(level)
         rows = []
         for i in range(len(self.names)):
-            for name in _ask.methods(method, ()):
+            for name in _ask.outside_methods(method, ()):
                 rows += [{**self._answer(i, name, level), "quantity": i} for level in levels]
         return rows
 
@@ -201,16 +214,33 @@ class Calibration:
             float(evidence.unconverged[0]),
         )
 
+    def _chosen_by_one_fit(self, i: int, method: str, level: float) -> dict[str, Any]:
+        """The same from derivatives of the fit of all units."""
+        task, first = self._task, self._full[0]
+        assert first is not None
+        if not hasattr(task.fitter, "spread"):
+            raise ValueError(
+                f"{method} needs derivatives of the fitter's objective, and it has no `spread`"
+            )
+        if (i, method) not in self._spreads:
+            h = task.functions[i]
+            spread = task.fitter.spread(method, task.data, first.returned, h or task.names[i])
+            self._spreads[i, method] = float(spread)
+        limits = task.limits(first.returned, i, level)
+        fit = (first.values[i], *limits)
+        return _native.interval_by_sd(level, task.scales[i], fit, self._spreads[i, method])
+
     def _answer(self, i: int, method: str, level: float) -> dict[str, Any]:
         first = self._full[0]
         assert first is not None
         estimate = first.values[i]
-        if np.isnan(estimate) and method in AT_ONE:
+        if np.isnan(estimate) and method in (*AT_ONE, *ONE_FIT):
             choice: dict[str, Any] = dict.fromkeys(("omega", "coverage", "coverage_se"), np.nan)
             choice["curve"] = {name: np.empty(0) for name in ("omega", "coverage", "se")}
             choice["flags"] = ([], [], [])
         else:
             choose = self._chosen_at_one if method in AT_ONE else self._chosen
+            choose = self._chosen_by_one_fit if method in ONE_FIT else choose
             choice = choose(i, method, level)
         lower = upper = np.nan
         names, sentences, distrust = (list(x) for x in choice["flags"])
@@ -234,7 +264,7 @@ class Calibration:
             "recommended": method == _native.method_name("recommended"),
             "level": level,
             # It has none, which is not an ω of 1.
-            "omega": np.nan if method == "balanced" else choice["omega"],
+            "omega": np.nan if method in WITHOUT_OMEGA else choice["omega"],
             "estimate": estimate,
             "lower": lower,
             "upper": upper,
@@ -278,9 +308,10 @@ class Calibration:
         level = self._task.levels[0] if level is None else _ask.levels(level)[0]
         if method is None:
             method = "anchored" if set(self._methods) & set(ALONG_GRID) else "tempered"
-        (method,) = _ask.methods(method, ())
-        if method == "balanced":
-            raise ValueError("balanced chooses no ω, so that it has no curve of coverage")
+        (method,) = _ask.outside_methods(method, ())
+        if method in (*WITHOUT_OMEGA, *ONE_FIT):
+            chosen = "finds ω without resamples" if method in ONE_FIT else "chooses no ω"
+            raise ValueError(f"{method} {chosen}, so that it has no curve of coverage")
         if method == "tempered":
             return _frames.make(self._chosen_at_one(self._index(h), method, level)["curve"], frame)
         design = "split" if method == "tvb" else "full"

@@ -26,7 +26,8 @@ class Fit:
 
     draws : an array, or a dict of arrays, with the draws along the first axis;
     mean, interval : instead of draws, the values of the quantities at the posterior mean, by name (or a
-        number, if there is one quantity), and ``interval(name, level) -> (lower, upper)``;
+        number, if there is one quantity), and ``interval(name, level) -> (lower, upper)``. With draws, ``mean`` is the
+        point at which quantities are estimated, of the shape of one draw; the mean of the draws if not given;
     state : what the next fit on the path gets as ``start``; the returned value itself if not given;
     converged : whether the iteration did.
     """
@@ -69,6 +70,23 @@ class Task:
             returned = self.fitter(self.data, weights, float(omega), start)
         except _FAILURES:
             return None
+        return self.result(returned)
+
+    def fit_many(
+        self, weights: Vector, omega: float, starts: Sequence[Any]
+    ) -> Sequence[Result | None]:
+        """A fit for each row of weights, by a fitter that makes many at once."""
+        found = self.fitter.fit_many(  # type: ignore[attr-defined]
+            self.data, weights, np.full(len(weights), float(omega)), starts
+        )
+        if len(found) != len(weights):
+            raise ValueError(
+                f"fit_many was given {len(weights)} rows of weights and returned {len(found)} fits"
+            )
+        return [None if isinstance(fit, _FAILURES) else self.result(fit) for fit in found]
+
+    def result(self, returned: Any) -> Result:
+        """What a fitter returned, with the values of the quantities."""
         fit = _as_fit(returned)
         following = returned if fit.state is None else fit.state
         return Result(fit, following, [self.value(fit, i) for i in range(len(self.names))])
@@ -85,7 +103,7 @@ class Task:
             return float(fit.mean[name] if isinstance(fit.mean, Mapping) else fit.mean)
         if f is None:
             raise ValueError(f"the fitter returned draws, so {name!r} needs a callable over them")
-        return float(_evaluate(f, name, _mean(fit.draws), 1)[0])
+        return float(_evaluate(f, name, _centre(fit), 1)[0])
 
     def sample(self, fit: Fit, i: int) -> Vector:
         f = self.functions[i]
@@ -137,41 +155,71 @@ class Task:
             path.append(result)
         return self.checked(path)
 
-    def path(self, design: str, replicate: int, checked: Vector, start: Any) -> Path:
-        """Where checked values lie in a bootstrap's laws: by target, level, quantity and ω. Beside it, whether
-        fits converged, and by level and quantity the estimate and the interval at ω = 1.
+    def paths(
+        self, design: str, replicates: Sequence[int], checked: Vector, start: Any
+    ) -> list[Path]:
+        """What bootstraps of a design say, each along the grid from ω = 1 downwards."""
+        weights = [self.weights(design, replicate) for replicate in replicates]
+        trails = [_Trail(self, checked) for _ in replicates]
+        if hasattr(self.fitter, "fit_many"):
+            starts = [start] * len(weights)
+            for o, omega in enumerate(self.omegas):
+                found = self.fit_many(np.stack(weights), omega, starts)
+                for trail, result in zip(trails, found, strict=True):
+                    trail.add(o, result)
+                starts = [s if r is None else r.start for s, r in zip(starts, found, strict=True)]
+        else:
+            for trail, own in zip(trails, weights, strict=True):
+                last = start
+                for o, omega in enumerate(self.omegas):
+                    result = self.fit(own, omega, last)
+                    trail.add(o, result)
+                    last = last if result is None else result.start
+        return [(trail.places, trail.converged, trail.at_one) for trail in trails]
 
-        With draws one `u` serves all levels. An interval-maker tells for each level only whether the
-        value is inside; 0.5 stands for that and 0 for outside.
-        """
-        weights = self.weights(design, replicate)
-        places = np.full((2, len(self.levels), len(self.names), len(self.omegas)), np.nan)
-        converged = np.zeros(len(self.omegas), dtype=bool)
-        at_one = np.full((len(self.levels), len(self.names), 3), np.nan)
-        for o, omega in enumerate(self.omegas):
-            result = self.fit(weights, omega, start)
-            if result is None:
-                continue
-            start = result.start
-            converged[o] = result.returned.converged
-            for i, name in enumerate(self.names):
-                targets = (checked[o, i], checked[0, i])
-                if result.returned.draws is not None:
-                    values = self.sample(result.returned, i)
-                    for t, v in enumerate(targets):
-                        places[t, :, i, o] = _native.sampled_place(values, float(v))
-                    for k, level in enumerate(self.levels if o == 0 else ()):
-                        limits, _ = _native.sampled_interval(values, level)
-                        at_one[k, i] = result.values[i], *limits
-                    continue
-                for k, level in enumerate(self.levels):
-                    lower, upper = _interval(result.returned, name, level)
-                    if o == 0:
-                        at_one[k, i] = result.values[i], lower, upper
-                    for t, v in enumerate(targets):
-                        if lower <= upper and v == v:
-                            places[t, k, i, o] = 0.5 if lower <= v <= upper else 0.0
-        return places, converged, at_one
+
+class _Trail:
+    """Where checked values lie in a bootstrap's laws: by target, level, quantity and ω. Beside it, whether
+    fits converged, and by level and quantity the estimate and the interval at ω = 1.
+
+    With draws one `u` serves all levels. An interval-maker tells for each level only whether the
+    value is inside; 0.5 stands for that and 0 for outside.
+    """
+
+    def __init__(self, task: Task, checked: Vector) -> None:
+        self.task, self.checked = task, checked
+        sizes = len(task.levels), len(task.names)
+        self.places = np.full((2, *sizes, len(task.omegas)), np.nan)
+        self.converged = np.zeros(len(task.omegas), dtype=bool)
+        self.at_one = np.full((*sizes, 3), np.nan)
+
+    def add(self, o: int, result: Result | None) -> None:
+        """The fit at an ω of the grid."""
+        if result is None:
+            return
+        self.converged[o] = result.returned.converged
+        for i in range(len(self.task.names)):
+            if result.returned.draws is not None:
+                self._add_draws(o, i, result)
+            else:
+                self._add_intervals(o, i, result)
+
+    def _add_draws(self, o: int, i: int, result: Result) -> None:
+        values = self.task.sample(result.returned, i)
+        for t, v in enumerate((self.checked[o, i], self.checked[0, i])):
+            self.places[t, :, i, o] = _native.sampled_place(values, float(v))
+        for k, level in enumerate(self.task.levels if o == 0 else ()):
+            limits, _ = _native.sampled_interval(values, level)
+            self.at_one[k, i] = result.values[i], *limits
+
+    def _add_intervals(self, o: int, i: int, result: Result) -> None:
+        for k, level in enumerate(self.task.levels):
+            lower, upper = _interval(result.returned, self.task.names[i], level)
+            if o == 0:
+                self.at_one[k, i] = result.values[i], lower, upper
+            for t, v in enumerate((self.checked[o, i], self.checked[0, i])):
+                if lower <= upper and v == v:
+                    self.places[t, k, i, o] = 0.5 if lower <= v <= upper else 0.0
 
 
 @dataclass
@@ -222,11 +270,19 @@ def _n_draws(draws: Any) -> int:
     return len(next(iter(draws.values())) if isinstance(draws, Mapping) else draws)
 
 
-def _mean(draws: Any) -> Any:
-    """The posterior mean as a batch of one draw."""
-    if isinstance(draws, Mapping):
-        return {name: np.asarray(x).mean(axis=0, keepdims=True) for name, x in draws.items()}
-    return np.asarray(draws).mean(axis=0, keepdims=True)
+def _centre(fit: Fit) -> Any:
+    """Where quantities are estimated, as a batch of one draw."""
+    if isinstance(fit.draws, Mapping):
+        given = fit.mean or {}
+        return {
+            name: np.asarray(given[name])[None]
+            if name in given
+            else np.asarray(x).mean(axis=0, keepdims=True)
+            for name, x in fit.draws.items()
+        }
+    if fit.mean is not None:
+        return np.asarray(fit.mean)[None]
+    return np.asarray(fit.draws).mean(axis=0, keepdims=True)
 
 
 def _evaluate(f: Callable[[Any], Any], name: str, draws: Any, n: int) -> Vector:

@@ -9,11 +9,12 @@ import numpy as np
 
 from . import _ask, _native, _promises
 from ._base import seed_of
-from ._calibration import ALONG_GRID, AT_ONE, DESIGNS, Calibration
-from ._fitter import Evidence, Fitter, Quantity, Task, Vector
+from ._calibration import ALONG_GRID, AT_ONE, DESIGNS, ONE_FIT, Calibration
+from ._fitter import Evidence, Fitter, Path, Quantity, Result, Task, Vector
+from ._messages import ConvergenceWarning, warn
 from ._native import TrustvbError
 from ._progress import Progress, Wish
-from ._workers import processes, run
+from ._workers import Work, kind, number, run
 
 
 def resample_weights(
@@ -42,6 +43,7 @@ def calibrate(
     n_units: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = 1,
+    workers: str | None = None,
     check: bool = True,
     progress: Wish = None,
 ) -> Calibration:
@@ -54,24 +56,31 @@ def calibrate(
         ``(mean, interval)`` with ``interval(name, level) -> (lower, upper)``, or a :class:`trustvb.Fit`.
         ``start`` is what it returned for the ω before (for the first ω of a resample: for all units), or
         the state it gave; ``None`` at the very first. It must depend on its arguments alone. A fit without
-        an answer raises :class:`trustvb.FitFailed` and is recorded as such.
+        an answer raises :class:`trustvb.FitFailed` and is recorded as such. A fitter with a method
+        ``fit_many(data, weights, omegas, starts)`` is handed a row of weights, an ω and a start for each of many fits, and
+        returns a list of what it would return for each, or of such exceptions; its attribute ``batch`` says how many.
     data : anything; it is passed on as it is.
     h : the quantities: a callable over draws that returns a number for each, a list or a dict of them. Names
         alone if the fitter returns means and intervals.
     level : of the intervals, one or several.
     method : ``balanced``, the recommended one, beside ``vb`` if not given, for one answer per quantity; or any of
-        ``balanced``, ``tempered``, ``vb``, ``tvb``, ``gpc`` and ``anchored``, to compare.
-        ``balanced`` and ``tempered`` need fits at ω = 1 only: with them, and ``vb``, no other ω is fitted.
-        ``analytic``, ``jackknife`` and ``tvb-sequential`` are not possible, because they differentiate or refit a
-        model of this library.
-    scale : where the quantities lie, for ``balanced`` and ``tempered``, whose intervals are made on a scale without
+        ``balanced``, ``tempered``, ``bootstrap``, ``vb``, ``tvb``, ``gpc`` and ``anchored``, to compare.
+        ``balanced``, ``tempered`` and ``bootstrap`` need fits at ω = 1 only: with them, and ``vb``, no other ω is fitted.
+        ``jackknife`` and ``lrvb`` need one fit, and a fitter with a method ``spread(method, data, fit, h)``, the standard
+        deviation of h over data sets or by linear response: those of :mod:`trustvb.numpyro` have one.
+        ``analytic`` and ``tvb-sequential`` are not possible, because they refit a model of this library.
+    scale : where the quantities lie, for methods whose intervals are made on a scale without
         bounds: ``"real"``, ``"positive"`` (log), ``"unit"`` (logit) or ``"correlation"`` (Fisher's z), one for all
-        or a dict from names; those not named are ``"real"``.
+        or a dict from names; those not named are ``"real"``. ``"found"`` takes the smallest of these that holds every draw
+        of the fit of all units (but ``"correlation"``, which must be said).
     bootstraps, grid, omega_min : resamples of each design; points of the grid of ω and the smallest.
     n_units : number of exchangeable units, the length of ``data`` (of its first element, if it is a tuple
         or a dict) if not given.
-    n_jobs : worker processes, -1 for all cores; results do not depend on it. With joblib installed (it comes with
-        scikit-learn) fitters may be lambdas; otherwise they must be importable.
+    n_jobs : workers, -1 for all cores; results do not depend on it.
+    workers : ``"processes"`` or ``"threads"``; threads if not given and the fitter has ``fit_many``. Each process is given
+        fitter and data once, so that a function that compiles itself does so once in each. With joblib installed (it comes
+        with scikit-learn) fitters may be lambdas; otherwise they must be importable. Threads share what is compiled, and are
+        right where fits spend their time outside Python, as jitted ones do.
     check : whether to try first, with two more fits, that the same arguments give the same answer and that weights matter
         (and ω, if others than 1 are fitted). A fitter that breaks one of these promises is an error.
 
@@ -79,11 +88,7 @@ def calibrate(
     """
     names, functions = quantities(h)
     levels = _ask.levels(level)
-    methods = _ask.methods(method, [_native.method_name("recommended"), "vb"])
-    for name in methods:
-        if name not in DESIGNS:
-            # The library says why.
-            _native.choose(np.ones(1), name, levels)
+    methods = methods_of(method, fitter, levels)
     omegas = _native.omega_grid(
         _ask.whole("grid", grid), _ask.fraction("omega_min", omega_min, one=False)
     )
@@ -101,32 +106,70 @@ def calibrate(
         n_units=units_of(data) if n_units is None else _ask.whole("n_units", n_units),
     )
     count = _ask.whole("bootstraps", bootstraps)
+    many, of_kind = number(n_jobs), kind(workers, fitter)
     designs = sorted({design for name in methods for design in DESIGNS[name]})
     full = task.full_path()
     if full[0] is None:
         raise TrustvbError(
             "the fitter has no answer for all units at ω = 1: nothing can be calibrated"
         )
-    if set(methods) & set(AT_ONE):
+    if not full[0].returned.converged:
+        warn(
+            "the fit of all units did not converge: do not trust its intervals", ConvergenceWarning
+        )
+    find_scales(task, full[0])
+    if set(methods) & {*AT_ONE, *ONE_FIT}:
         task.check_scales(full[0])
     if check:
         _promises.check(task, full, resampled=bool(designs))
-    evidence: dict[str, Evidence] = {}
+    start = full[0].start
+    checked = {
+        design: task.checked(full) if design == "full" else task.split_values(start)
+        for design in designs
+    }
+    found: dict[str, list[Path]] = {design: [] for design in designs}
     with Progress("fitting resamples", progress) as bar:
         total, done = count * len(designs), 0
-        for design in designs:
-            checked = task.checked(full) if design == "full" else task.split_values(full[0].start)
-            jobs = [
-                (design, replicate, checked, full[0].start) for replicate in range(1, count + 1)
-            ]
-            found = []
-            for path in run(task, jobs, processes(n_jobs)):
-                found.append(path)
-                done += 1
-                if bar.callback is not None:
-                    bar.callback(done, total)
-            evidence[design] = Evidence.gather(found)
+        for design, paths in run(Work(task, checked, start), count, many, of_kind):
+            found[design] += paths
+            done += len(paths)
+            if bar.callback is not None:
+                bar.callback(done, total)
+    evidence = {design: Evidence.gather(paths) for design, paths in found.items()}
     return Calibration(task, full, evidence, methods, named=method is not None)
+
+
+def methods_of(method: str | Iterable[str] | None, fitter: Any, levels: list[float]) -> list[str]:
+    """The methods asked for, each possible for this fitter."""
+    found = _ask.outside_methods(method, [_native.method_name("recommended"), "vb"])
+    for name in found:
+        if name in ONE_FIT and not hasattr(fitter, "spread"):
+            raise ValueError(
+                f"{name} needs derivatives of the fitter's objective: a fitter with a method `spread`, as those of "
+                "trustvb.numpyro and trustvb.pymc have"
+            )
+        if name not in DESIGNS:
+            # The library says why.
+            _native.choose(np.ones(1), name, levels)
+    return found
+
+
+def find_scales(task: Task, full: Result) -> None:
+    """Finds those scales that are not said: the fitter may know, and draws tell."""
+    for i, scale in enumerate(task.scales):
+        if scale != "found":
+            continue
+        h, fit = task.functions[i], full.returned
+        if h is not None and hasattr(task.fitter, "scale_of"):
+            task.scales[i] = task.fitter.scale_of(task.data, h)
+            continue
+        values = (
+            task.sample(fit, i)
+            if fit.draws is not None
+            else np.array([task.limits(fit, i, level) for level in task.levels])
+        )
+        low, high = float(np.min(values)), float(np.max(values))
+        task.scales[i] = "real" if not low > 0 else "unit" if high < 1 else "positive"
 
 
 def quantities(h: Any) -> tuple[list[str], list[Quantity]]:
@@ -156,7 +199,8 @@ def scales_of(scale: str | Mapping[str, str], names: list[str]) -> list[str]:
             raise ValueError(
                 f"scale names {name!r}, but there is no such quantity; there are {', '.join(names)}"
             )
-        _native.check_scale(of)
+        if of != "found":
+            _native.check_scale(of)
     return [given.get(name, "real") for name in names]
 
 

@@ -29,11 +29,12 @@ METHODS: dict[str, tuple[str, Any, str]] = {
     "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
     "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
     "jackknife": ("#882255", "solid", "^"),
+    "lrvb": ("#999933", "solid", "v"),
     "bootstrap": ("#882255", (0, (2, 2.5)), "D"),
 }
 
 #: They choose no ω, or without a curve, so they have none of their own.
-WITHOUT_CURVE = ("vb", "balanced", "jackknife", "bootstrap")
+WITHOUT_CURVE = ("vb", "balanced", "jackknife", "lrvb", "bootstrap")
 
 #: Their curves come with the answer and not from the grid.
 WITH_OWN_CURVE = ("tempered", "analytic", "tvb-sequential")
@@ -42,7 +43,7 @@ WITH_OWN_CURVE = ("tempered", "analytic", "tvb-sequential")
 WITHOUT_DENSITY = ("balanced", "bootstrap")
 
 #: Their law is VB's at ω = 1, stretched about its estimate by 1/√ω.
-STRETCHED = ("tempered", "jackknife")
+STRETCHED = ("tempered", "jackknife", "lrvb")
 
 
 def axes(ax: Axes | None, size: tuple[float, float] = (5.2, 3.6)) -> Axes:
@@ -176,7 +177,7 @@ def _rows(
 ) -> tuple[list[dict[str, Any]], float]:
     level = calibration._task.levels[0] if level is None else level
     i = calibration._index(h)
-    names = _ask.methods(method, calibration._methods)
+    names = _ask.outside_methods(method, calibration._methods)
     return [calibration._answer(i, name, level) for name in names], level
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +16,15 @@ _ANOTHER = 1e-3
 #: Of the same: what is nearer has not been touched.
 _UNTOUCHED = 1e-9
 
+#: Of the length of an interval: what a fit of repeated rows may differ by from one with weights.
+_REPEATED = 0.05
+
 
 def check(task: Task, path: list[Result | None], *, resampled: bool) -> None:
     """Raises if the fitter gives two answers to one question, or the same to two.
 
-    ``path`` holds the fits of all units along the grid. Two more are made: the first again, and one of a bootstrap.
+    ``path`` holds the fits of all units along the grid. Two more are made: the first again, and one of a bootstrap; and a
+    third of the bootstrap's rows, each as often as it was drawn, if the data can be repeated so.
     """
     first = path[0]
     assert first is not None
@@ -44,6 +50,45 @@ def check(task: Task, path: list[Result | None], *, resampled: bool) -> None:
             "the fitter breaks a promise: it ignores `weights`. All units and a bootstrap of them gave the same answer, so that "
             "resampling would say nothing; each unit's log likelihood must be multiplied by its weight"
         )
+    if other is not None and not hasattr(task.fitter, "fit_many"):
+        _check_repeated(task, weights, other, first.start)
+
+
+def _check_repeated(task: Task, weights: Vector, weighted: Result, start: Any) -> None:
+    """Rows that are drawn twice must count as rows of weight 2 do. What cannot be repeated is believed."""
+    rows = np.repeat(np.arange(task.n_units), weights.astype(int))
+    data = _repeated(task.data, rows)
+    if data is None:
+        return
+    try:
+        repeated = replace(task, data=data).fit(np.ones(task.n_units), 1.0, start)
+    except Exception:  # a fitter that knows its data by heart
+        return
+    if repeated is None:
+        return
+    for i, name in enumerate(task.names):
+        lower, upper = task.limits(weighted.returned, i, task.levels[0])
+        apart = abs(repeated.values[i] - weighted.values[i])
+        if apart > _REPEATED * (upper - lower):
+            raise ValueError(
+                f"the fitter breaks a promise: rows of weight 2 are not as rows that are there twice. For a bootstrap {name!r} is "
+                f"{weighted.values[i]:.6g} by weights and {repeated.values[i]:.6g} by repeated rows; each unit's log likelihood, "
+                "and nothing else, must be multiplied by its weight, and start values must not decide where a fit ends"
+            )
+
+
+def _repeated(data: Any, rows: Any) -> Any:
+    """Rows of arrays, of tuples of arrays, or of dicts of them; None if there is anything else."""
+    if isinstance(data, tuple):
+        parts = [_repeated(part, rows) for part in data]
+        return None if any(part is None for part in parts) else tuple(parts)
+    if isinstance(data, dict):
+        found = {name: _repeated(part, rows) for name, part in data.items()}
+        return None if any(part is None for part in found.values()) else found
+    shape = getattr(data, "shape", ())
+    if not isinstance(data, np.ndarray) or not shape or shape[0] != len(rows):
+        return None
+    return data[rows]
 
 
 def _apart(task: Task, a: Result, b: Result) -> float:

@@ -1,62 +1,106 @@
-"""Paths of fits by worker processes, with joblib where it is installed."""
+"""Bootstraps by several workers: processes or threads, each of which is given the task once."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from . import _ask
-from ._fitter import Task
+from ._fitter import Path, Task, Vector
+
+#: Jobs that each worker has on average, so that none waits long for the last.
+_SHARES = 4
+
+#: Kinds of workers.
+KINDS = ("processes", "threads")
 
 
-def processes(n_jobs: int | None) -> int:
-    import os
+@dataclass
+class Work:
+    """A task and, by design, the values that bootstraps are checked against."""
 
+    task: Task
+    checked: dict[str, Vector]
+    start: Any
+
+    def paths(self, design: str, replicates: list[int]) -> list[Path]:
+        return self.task.paths(design, replicates, self.checked[design], self.start)
+
+
+def number(n_jobs: int | None) -> int:
+    """How many workers are meant."""
     n = _ask.jobs(-1 if n_jobs is None else n_jobs)
     return (os.cpu_count() or 1) if n is None else n
 
 
-def run(task: Task, jobs: list[Any], processes: int) -> Iterator[Any]:
-    """Paths in the order of the jobs, whoever makes them."""
-    if processes == 1:
+def kind(asked: str | None, fitter: Any) -> str:
+    """Threads for a fitter that makes many fits at once, which computes outside Python; processes for others."""
+    if asked is None:
+        return "threads" if hasattr(fitter, "fit_many") else "processes"
+    if asked not in KINDS:
+        raise ValueError(f"workers={asked!r} is not one of {' and '.join(map(repr, KINDS))}")
+    return asked
+
+
+def run(work: Work, count: int, workers: int, kind: str) -> Iterator[tuple[str, list[Path]]]:
+    """Bootstraps 1 to ``count`` of each design, in order, whoever makes them."""
+    if hasattr(work.task.fitter, "fit_many"):
+        # However many workers there are, so that sums are added in the same order.
+        batch = int(getattr(work.task.fitter, "batch", count))
+    else:
+        batch = 1 if workers == 1 else max(1, count // (_SHARES * workers))
+    jobs = [
+        (design, list(range(first, min(first + batch, count + 1))))
+        for design in work.checked
+        for first in range(1, count + 1, batch)
+    ]
+    if workers == 1:
         for job in jobs:
-            yield task.path(*job)
+            yield job[0], work.paths(*job)
         return
+    with _pool(work, min(workers, len(jobs)), kind) as pool:
+        # Not `map`, which would hold all results until the first is asked for.
+        one = work.paths if kind == "threads" else _paths_of_worker
+        waiting = [pool.submit(one, *job) for job in jobs]
+        try:
+            for job, future in zip(jobs, waiting, strict=True):
+                yield job[0], future.result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _pool(work: Work, workers: int, kind: str) -> Executor:
+    if kind == "threads":
+        return ThreadPoolExecutor(workers)
     try:
-        from joblib import Parallel, delayed
+        # It pickles functions that cannot be imported, and needs no guard in the calling script.
+        from joblib.externals.loky import ProcessPoolExecutor
     except ImportError:
-        yield from _run_without_joblib(task, jobs, processes)
-        return
-    workers = Parallel(n_jobs=processes, return_as="generator")
-    yield from workers(delayed(_path)(task, job) for job in jobs)
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
+        # Not forked: a copy of a process with threads may hang.
+        context: Any = multiprocessing.get_context("spawn")
+        spawned: Executor = ProcessPoolExecutor(
+            workers, mp_context=context, initializer=_start_worker, initargs=(work,)
+        )
+        return spawned
+    pool: Executor = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(work,))
+    return pool
 
 
-def _path(task: Task, job: Any) -> Any:
-    return task.path(*job)
+_work_of_worker: Work | None = None
 
 
-_task_of_worker: Task | None = None
+def _start_worker(work: Work) -> None:
+    global _work_of_worker
+    _work_of_worker = work
 
 
-def _start_worker(task: Task) -> None:
-    global _task_of_worker
-    _task_of_worker = task
-
-
-def _path_of_worker(job: Any) -> Any:
-    assert _task_of_worker is not None
-    return _task_of_worker.path(*job)
-
-
-def _run_without_joblib(task: Task, jobs: list[Any], processes: int) -> Iterator[Any]:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    # Not forked: a copy of a process with threads may hang.
-    with ProcessPoolExecutor(
-        processes,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(task,),
-    ) as pool:
-        yield from pool.map(_path_of_worker, jobs, chunksize=max(1, len(jobs) // (4 * processes)))
+def _paths_of_worker(design: str, replicates: list[int]) -> list[Path]:
+    assert _work_of_worker is not None
+    return _work_of_worker.paths(design, replicates)

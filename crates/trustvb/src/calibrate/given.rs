@@ -1,10 +1,12 @@
-//! `tempered` and `balanced` for fits made elsewhere: the estimate and VB's interval in each fit at ω = 1 are enough.
+//! `tempered`, `balanced` and `bootstrap` for fits made elsewhere: the estimate and VB's interval in each fit at ω = 1 are
+//! enough. `jackknife` needs one fit and the standard deviation that somebody else has found.
 
 use super::balanced::Balance;
 use super::flag::{Flag, from_number, from_unconverged};
 use super::temper::{Reach, Stretches};
 use super::{CalibrateError, Choice, Method};
-use crate::functional::Range;
+use crate::functional::{Range, SampledLaw};
+use crate::special::normal;
 
 /// The estimate of h in one fit at ω = 1 and the limits of its interval; NaN when there is no fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +31,71 @@ impl GivenFit {
             lower: limit(self.lower, f64::NEG_INFINITY),
             upper: limit(self.upper, f64::INFINITY),
         }
+    }
+
+    /// The full-data fit must lie within the range; what a resample does is evidence.
+    fn check(&self, range: Range) -> Result<(), CalibrateError> {
+        let bounds = match range {
+            Range::Real => "finite",
+            Range::Positive => "above 0",
+            Range::Unit => "between 0 and 1",
+            Range::Correlation => "between -1 and 1",
+        };
+        let numbers =
+            [(self.estimate, "the estimate"), (self.lower, "a limit"), (self.upper, "a limit")];
+        match numbers.into_iter().find(|(value, _)| !range.holds(*value)) {
+            Some((value, what)) => Err(CalibrateError::Scale { value, what, bounds }),
+            None => Ok(()),
+        }
+    }
+
+    /// VB's own interval, before anything is known about it.
+    fn unchanged(&self) -> GivenInterval {
+        let mut choice = Choice { omega: 1.0, ..Choice::none(Flag::NoEvidence) };
+        choice.flags.clear();
+        GivenInterval { lower: self.lower, upper: self.upper, choice }
+    }
+
+    /// The interval at `level` stretched about its estimate until its half-length, on the scale where h is unbounded, is that
+    /// of a Normal law whose standard deviation, on the scale of h itself, is `sd`.
+    ///
+    /// ```
+    /// use trustvb::calibrate::GivenFit;
+    /// use trustvb::functional::Range;
+    ///
+    /// let fit = GivenFit { estimate: 0.0, lower: -1.0, upper: 1.0 };
+    /// let found = fit.widened(Range::Real, 0.95, 2.0)?;
+    /// assert!((found.upper - 2.0 * 1.959964).abs() < 1e-6);
+    /// assert!((found.choice.omega - found.upper.powi(-2)).abs() < 1e-12);
+    /// # Ok::<(), trustvb::calibrate::CalibrateError>(())
+    /// ```
+    pub fn widened(
+        &self,
+        range: Range,
+        level: f64,
+        sd: f64,
+    ) -> Result<GivenInterval, CalibrateError> {
+        self.check(range)?;
+        let mut found = self.unchanged();
+        let own = self.reach(range);
+        let half = 0.5 * (own.upper - own.lower);
+        if half <= 0.0 {
+            return Ok(found);
+        }
+        let reached = sd * range.slope(self.estimate) * normal::quantile(0.5 + 0.5 * level);
+        if !(reached.is_finite() && reached > 0.0) {
+            let why = format!("it would give {} the standard deviation {sd}", self.estimate);
+            let choice = Choice::none(Flag::NoInfluence(why));
+            return Ok(GivenInterval { lower: f64::NAN, upper: f64::NAN, choice });
+        }
+        let stretch = reached / half;
+        let (lower, upper) = own.stretched(stretch);
+        (found.lower, found.upper) = (range.bounded(lower), range.bounded(upper));
+        found.choice.omega = stretch.powi(-2);
+        if found.choice.omega > 1.0 {
+            found.choice.flags.push(Flag::AboveOmegaOne { omega: found.choice.omega });
+        }
+        Ok(found)
     }
 }
 
@@ -65,23 +132,22 @@ pub struct GivenInterval {
     pub lower: f64,
     /// The upper limit.
     pub upper: f64,
-    /// ω̂ (1 for `balanced`, which has none) and what speaks for and against it.
+    /// ω̂ (1 for `balanced` and `bootstrap`, which have none) and what speaks for and against it.
     pub choice: Choice,
 }
 
 impl GivenFits {
-    /// The interval by `tempered` or `balanced`. The limits of the fits must be those at `level`.
+    /// The interval by `tempered`, `balanced` or `bootstrap`. The limits of the fits must be those at `level`.
     pub fn interval(&self, method: Method, level: f64) -> Result<GivenInterval, CalibrateError> {
-        if !matches!(method, Method::Tempered | Method::Balanced) {
+        if !matches!(method, Method::Tempered | Method::Balanced | Method::Bootstrap) {
             return Err(CalibrateError::NeedsModel(method.name()));
         }
-        self.check()?;
+        self.full.check(self.range)?;
         let own = (self.full.lower, self.full.upper);
-        let choice = Choice { omega: 1.0, ..Choice::none(Flag::NoEvidence) };
-        let mut found = GivenInterval { lower: own.0, upper: own.1, choice };
-        found.choice.flags.clear();
+        let mut found = self.full.unchanged();
         let (empty, identical) = match method {
             Method::Balanced => self.balance(level, &mut found),
+            Method::Bootstrap => self.percentiles(level, &mut found),
             _ => self.temper(level, &mut found),
         };
         if empty {
@@ -96,22 +162,6 @@ impl GivenFits {
         Ok(found)
     }
 
-    /// The full-data fit must lie within the range; what a resample does is evidence.
-    fn check(&self) -> Result<(), CalibrateError> {
-        let bounds = match self.range {
-            Range::Real => "finite",
-            Range::Positive => "above 0",
-            Range::Unit => "between 0 and 1",
-            Range::Correlation => "between -1 and 1",
-        };
-        let GivenFit { estimate, lower, upper } = self.full;
-        let numbers = [(estimate, "the estimate"), (lower, "a limit"), (upper, "a limit")];
-        match numbers.into_iter().find(|(value, _)| !self.range.holds(*value)) {
-            Some((value, what)) => Err(CalibrateError::Scale { value, what, bounds }),
-            None => Ok(()),
-        }
-    }
-
     /// Whether there is no evidence, and whether all estimates are the same.
     fn balance(&self, level: f64, found: &mut GivenInterval) -> (bool, bool) {
         let range = self.range;
@@ -122,6 +172,16 @@ impl GivenFits {
             (found.lower, found.upper) = (range.bounded(lower), range.bounded(upper));
         }
         (balance.is_empty(), balance.all_equal())
+    }
+
+    /// Percentiles have no need of a scale.
+    fn percentiles(&self, level: f64, found: &mut GivenInterval) -> (bool, bool) {
+        let law = SampledLaw::new(self.bootstraps.iter().map(|fit| fit.estimate).collect());
+        let identical = law.sorted().iter().all(|x| *x == self.full.estimate);
+        if !identical {
+            (found.lower, found.upper) = law.interval(level);
+        }
+        (law.sorted().is_empty(), identical)
     }
 
     fn temper(&self, level: f64, found: &mut GivenInterval) -> (bool, bool) {
@@ -183,6 +243,35 @@ mod tests {
         let names: Vec<_> = wide.choice.flags.iter().map(Flag::name).collect();
         assert_eq!(names, ["above-omega-1", "few-bootstraps"]);
         assert!(fits(Range::Real, &[0.0], 0.1).interval(Method::Gpc, 0.9).is_err());
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_estimates() {
+        let estimates: Vec<f64> = (0..=200).map(|b| f64::from(b) / 100.0).collect();
+        let found = fits(Range::Real, &estimates, 0.1).interval(Method::Bootstrap, 0.9).unwrap();
+        assert!((found.lower - 0.1).abs() < 1e-12 && (found.upper - 1.9).abs() < 1e-12);
+        let none = fits(Range::Real, &[f64::NAN], 0.1).interval(Method::Bootstrap, 0.9).unwrap();
+        assert!(none.lower.is_nan() && none.choice.flags == [Flag::NoEvidence]);
+        let same = fits(Range::Real, &[0.0; 200], 0.1).interval(Method::Bootstrap, 0.9).unwrap();
+        assert_eq!((same.lower, same.choice.flags), (-0.1, vec![Flag::IdenticalEstimates]));
+    }
+
+    #[test]
+    fn a_standard_deviation_is_taken_to_the_unbounded_scale() {
+        for range in [Range::Real, Range::Positive, Range::Unit, Range::Correlation] {
+            let full = fits(range, &[], 0.1).full;
+            // An sd so small that every scale is straight.
+            let found = full.widened(range, 0.95, 1e-6).unwrap();
+            assert!(((found.upper - found.lower) / (2e-6 * 1.959_964) - 1.0).abs() < 1e-5);
+            assert_eq!(
+                found.choice.flags.iter().map(Flag::name).collect::<Vec<_>>(),
+                ["above-omega-1"]
+            );
+        }
+        let constant = GivenFit { estimate: 1.0, lower: 1.0, upper: 1.0 };
+        assert_eq!(constant.widened(Range::Real, 0.9, 3.0).unwrap().upper, 1.0);
+        let lost = fits(Range::Real, &[], 0.1).full.widened(Range::Real, 0.9, f64::NAN).unwrap();
+        assert!(lost.upper.is_nan() && lost.choice.flags[0].name() == "no-influence");
     }
 
     #[test]

@@ -1,0 +1,125 @@
+"""Coverage of calibrated intervals around NumPyro's variational fits, in three models.
+
+    python scripts/outside_studies.py [logistic] [poisson] [hierarchical] [-n 200] [-B 200] [-o FOLDER]
+
+writes a CSV file per model and prints its table. It needs `trustvb[numpyro]`. docs/OUTSIDE.md has its numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import trustvb
+import trustvb.numpyro
+
+COEFFICIENTS = np.array([0.5, -1.0, 0.8, 0.0, 0.3])
+CORRELATIONS = 0.7 ** np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+RATES = np.array([0.5, 0.4, -0.3])
+
+
+def regression(X):
+    flat = dist.Normal(0, 10).expand([X.shape[1]]).to_event(1)
+    return X @ numpyro.sample("beta", flat)
+
+
+def logistic(X, y=None):
+    """Correlated predictors: mean-field VB takes the coefficients for independent."""
+    predictor = regression(X)
+    with numpyro.plate("rows", X.shape[0]):
+        numpyro.sample("y", dist.Bernoulli(logits=predictor), obs=y)
+
+
+def simulate_logistic(rng):
+    X = rng.normal(size=(500, 5)) @ np.linalg.cholesky(CORRELATIONS).T
+    return X, rng.binomial(1, 1 / (1 + np.exp(-X @ COEFFICIENTS)))
+
+
+def poisson(X, y=None):
+    """The data have more noise than the model knows."""
+    predictor = regression(X)
+    with numpyro.plate("rows", X.shape[0]):
+        numpyro.sample("y", dist.Poisson(jnp.exp(predictor)), obs=y)
+
+
+def simulate_poisson(rng):
+    X = np.column_stack([np.ones(500), rng.normal(size=(500, 2))])
+    # Gamma factors with mean 1 and variance 1/2: the rates are right, the variances are not.
+    return X, rng.poisson(np.exp(X @ RATES) * rng.gamma(2, 0.5, size=500))
+
+
+def hierarchical(y):
+    """Groups are what was drawn: they are resampled, with their means."""
+    mu = numpyro.sample("mu", dist.Normal(0, 10))
+    tau = numpyro.sample("tau", dist.HalfNormal(5))
+    sigma = numpyro.sample("sigma", dist.HalfNormal(5))
+    with numpyro.plate("groups", y.shape[0], dim=-2):
+        theta = numpyro.sample("theta", dist.Normal(mu, tau))
+        with numpyro.plate("rows", y.shape[1], dim=-1):
+            numpyro.sample("y", dist.Normal(theta, sigma), obs=y)
+
+
+def simulate_hierarchical(rng):
+    return rng.normal(2, 1, size=(60, 1)) + rng.normal(0, 2, size=(60, 6))
+
+
+STUDIES = {
+    "logistic": (
+        trustvb.numpyro.Fitter(logistic),
+        simulate_logistic,
+        {f"beta[{i}]": b for i, b in enumerate(COEFFICIENTS)},
+    ),
+    "poisson": (
+        trustvb.numpyro.Fitter(poisson),
+        simulate_poisson,
+        {f"beta[{i}]": b for i, b in enumerate(RATES)},
+    ),
+    "hierarchical": (
+        trustvb.numpyro.Fitter(hierarchical, unit="groups", particles=128),
+        simulate_hierarchical,
+        {"mu": 2.0, "tau": 1.0, "sigma": 2.0},
+    ),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="*", choices=[*STUDIES, []], default=list(STUDIES))
+    parser.add_argument("-n", "--replications", type=int, default=200)
+    parser.add_argument("-B", "--bootstraps", type=int, default=200)
+    parser.add_argument("-o", "--output", type=Path, default=Path())
+    parser.add_argument("--jobs", type=int, default=2)
+    asked = parser.parse_args()
+    asked.output.mkdir(parents=True, exist_ok=True)
+    for name in asked.models:
+        fitter, simulate, truth = STUDIES[name]
+        before = time.perf_counter()
+        frame = trustvb.study_of(
+            fitter,
+            simulate,
+            truth,
+            replications=asked.replications,
+            method=["recommended", "tempered", "bootstrap", "jackknife", "vb"],
+            scale="found",
+            bootstraps=asked.bootstraps,
+            random_state=1,
+            n_jobs=asked.jobs,
+        )
+        frame.to_csv(asked.output / f"{name}.csv", index=False)
+        seconds = time.perf_counter() - before
+        print(
+            f"{name}: {asked.replications} data sets, {asked.bootstraps} bootstraps, {seconds:.0f} s"
+        )
+        print(
+            frame.drop(columns=["level", "truth", "failed"]).round(3).to_string(index=False),
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -125,7 +125,7 @@ pub(crate) fn calibrate(
     let text = match args.output.format {
         Format::Json => json_text(&intervals_json(&groups)),
         Format::Csv => intervals_csv(&groups),
-        Format::Table => printable(&intervals_table(&groups)),
+        Format::Table => printable(&intervals_table(&groups, args.question.every_method())),
     };
     write(&args.output, &text)
 }
@@ -182,32 +182,66 @@ fn intervals_csv(groups: &Answered) -> String {
     text
 }
 
-/// A row per group and quantity for people: the recommended interval with VB's own beside it, or a row per method.
-fn intervals_table(groups: &Answered) -> String {
+/// For people: a row per group and quantity with the interval to use and VB's own, or a row per method.
+fn intervals_table(groups: &Answered, every_method: bool) -> String {
     let mut rows = Vec::new();
     for (label, _, found) in &groups.found {
-        let Ok(answers) = found else { continue };
-        for answer in answers.iter().flatten() {
-            let width = answer.upper - answer.lower;
-            let shown = |x: f64| deserved(x, width);
-            rows.push(vec![
-                label.clone(),
-                answer.label.clone(),
-                answer.method.name().to_owned(),
-                shown(answer.estimate),
-                shown(answer.lower),
-                shown(answer.upper),
-                answer.coverage.map_or_else(String::new, percent),
-                answer.flags.iter().map(Flag::name).collect::<Vec<_>>().join(", "),
-            ]);
+        for answers in found.iter().flatten() {
+            match every_method {
+                true => rows.extend(answers.iter().map(|answer| method_cells(label, answer))),
+                false => rows.extend(answer_cells(label, answers)),
+            }
         }
     }
-    let header =
-        [&groups.column, "quantity", "method", "estimate", "lower", "upper", "covers", "flags"];
+    let mut header: Vec<&str> = vec![&groups.column, "quantity"];
+    header.extend(match every_method {
+        true => ["method", "estimate", "lower", "upper", "covers", "flags"].as_slice(),
+        false => &["estimate", "use this interval", "VB's own", "VB covers", "level", "warnings"],
+    });
     let mut text = format!("{}: {} groups\n\n", groups.source, groups.found.len());
     text.push_str(&table(&header, rows, 3));
     push_failures(&mut text, groups);
     text
+}
+
+/// The recommended interval of a quantity at each level, with VB's own beside it.
+fn answer_cells(label: &str, answers: &[Answer]) -> Vec<Vec<String>> {
+    let of = |method| answers.iter().filter(move |answer| answer.method == method);
+    of(Method::RECOMMENDED)
+        .map(|answer| {
+            let vb = of(Method::Vb).find(|vb| vb.level == answer.level);
+            let warnings = answer.flags.iter().filter(|flag| !flag.is_remark()).map(Flag::name);
+            vec![
+                label.to_owned(),
+                answer.label.clone(),
+                deserved(answer.estimate, answer.upper - answer.lower),
+                interval(answer),
+                vb.map_or_else(String::new, interval),
+                vb.and_then(|vb| vb.coverage).map_or_else(String::new, percent),
+                percent(answer.level),
+                warnings.collect::<Vec<_>>().join(", "),
+            ]
+        })
+        .collect()
+}
+
+fn interval(answer: &Answer) -> String {
+    let shown = |x: f64| deserved(x, answer.upper - answer.lower);
+    format!("[{}, {}]", shown(answer.lower), shown(answer.upper))
+}
+
+fn method_cells(label: &str, answer: &Answer) -> Vec<String> {
+    let shown = |x: f64| deserved(x, answer.upper - answer.lower);
+    vec![
+        label.to_owned(),
+        answer.label.clone(),
+        answer.method.name().to_owned(),
+        shown(answer.estimate),
+        shown(answer.lower),
+        shown(answer.upper),
+        answer.coverage.map_or_else(String::new, percent),
+        answer.flags.iter().map(Flag::name).collect::<Vec<_>>().join(", "),
+    ]
 }
 
 fn push_failures<T>(text: &mut String, groups: &Groups<T>) {

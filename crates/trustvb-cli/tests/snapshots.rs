@@ -199,7 +199,7 @@ fn outline(html: &str) -> String {
     text = without(&text, "href=\"data:", "\"", |_| "href=\"[data]\"".to_owned());
     text = without(&text, "<meta http-equiv", ">", |_| "<meta [policy]>".to_owned());
     let mut lines = String::new();
-    for tag in ["<p", "<h", "<t", "<li", "<d", "<s", "<m", "<a", "<f", "<b", "</t", "</d", "</s"] {
+    for tag in ["<p", "<h", "<t", "<li", "<d", "<s", "<m", "<a", "<f", "<b"] {
         text = text.replace(tag, &format!("\n{tag}"));
     }
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

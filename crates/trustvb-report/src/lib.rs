@@ -1,7 +1,9 @@
-//! Figures of trustvb: plain numbers in, an SVG document out, and PNG drawn the same on every machine.
+//! Pictures and pages of trustvb: figures, the HTML report and the explorer. What answers say, as JSON, CSV and
+//! sentences, is the library's: `trustvb::answers`.
 //!
-//! Each figure is a struct with documented fields and a `render` method. Its panels can be put
-//! together in other ways with a [`Grid`]; [`save`] writes `.svg` or `.png` by the file's name.
+//! Figures take plain numbers and give an SVG document, or PNG drawn the same on every machine. Each figure is a struct
+//! with documented fields and a `render` method. Its panels can be put together in other ways with a [`Grid`]; [`save`]
+//! writes `.svg` or `.png` by the file's name.
 //!
 //! ```
 //! use trustvb_report::{CoverageCurve, CoverageFigure, CoveragePanel};

@@ -81,19 +81,22 @@ impl<'a> Paper<'a> {
     fn marks(&self, element: usize, found: &mut HashSet<usize>) {
         let Some(object) = self.objects.get(&element) else { return };
         let Some(kids) = after(object, "/K ") else { return };
-        for part in kids.split("/MCID ").skip(1) {
-            found.extend(first_number(part));
-        }
-        let list =
-            if kids.starts_with('[') { kids.split(']').next().unwrap_or_default() } else { kids };
-        let own = list.split("/P ").next().unwrap_or_default();
-        for part in own.split(" 0 R") {
-            let digits = part.len() - part.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-            if let Ok(kid) = part[part.len() - digits..].parse()
-                && self.objects.get(&kid).is_some_and(|object| object.contains("/StructElem"))
-                && kid != element
-            {
-                self.marks(kid, found);
+        let end = if kids.starts_with('[') { "]" } else { "\n" };
+        let kids = kids.split(end).next().unwrap_or_default().replace(['[', '<', '>'], " ");
+        let words: Vec<&str> = kids.split_whitespace().collect();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            let is_reference = words.get(at + 1..at + 3) == Some(&["0", "R"]);
+            at += if is_reference { 3 } else { 1 };
+            match word.parse() {
+                // The page that a mark is on is referred to as well.
+                Ok(kid) if is_reference => {
+                    if self.objects.get(&kid).is_some_and(|kid| kid.contains("/StructElem")) {
+                        self.marks(kid, found);
+                    }
+                }
+                Ok(mark) => drop(found.insert(mark)),
+                Err(_) => {}
             }
         }
     }

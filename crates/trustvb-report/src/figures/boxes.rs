@@ -67,7 +67,10 @@ impl FigurePanel for BoxPanel {
     fn together(panels: &[Self]) -> Vec<Box<dyn Panel + '_>> {
         let sizes = || panels.iter().map(|panel| panel.scale().limits().1);
         let (least, largest) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
-        if panels.iter().all(|panel| panel.log) || largest <= MOST_UNLIKE * least {
+        // Whoever says what axes must reach has thought of it.
+        let said = panels.iter().any(|panel| panel.over.is_some());
+        let alike = panels.iter().all(|panel| panel.log) || largest <= MOST_UNLIKE * least;
+        if alike && !said {
             return on_one_scale(panels);
         }
         panels.iter().map(|panel| Box::new(panel) as Box<dyn Panel + '_>).collect()

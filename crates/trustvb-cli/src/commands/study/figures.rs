@@ -12,6 +12,9 @@ use trustvb_report::{
 /// Keeps a file of the study under a name.
 pub(super) type Keep<'a> = dyn Fn(&str, Vec<u8>) -> Result<(), Failure> + 'a;
 
+/// Lengths that differ by more than this factor are drawn on a log scale.
+const MOST_TIMES: f64 = 20.0;
+
 /// More panels than this become one figure for each quantity.
 const MOST_PANELS: usize = 6;
 
@@ -178,7 +181,10 @@ impl PanelData<'_> {
     }
 
     fn lengths(&self, over: Option<(f64, f64)>) -> BoxPanel {
-        BoxPanel { over, ..self.boxes("length", false, |s| Some(s.length)) }
+        // A method whose intervals run away must not make lines of all others.
+        let log = over.is_some_and(|(low, high)| low > 0.0 && high > MOST_TIMES * low);
+        let label = if log { "length, on a log scale" } else { "length" };
+        BoxPanel { over, ..self.boxes(label, log, |s| Some(s.length)) }
     }
 
     fn omegas(&self, over: Option<(f64, f64)>) -> BoxPanel {

@@ -4,8 +4,9 @@
     python scripts/selected_coverage.py TRUSTVB covariances.study
 
 The data sets of cells with the same truth are the same, so what `trustvb select -k 2 --covariance all` chooses for a data
-set says whose interval a user would have had. Needs pyarrow. Coverage is over the quantities that every shape has a true
-value for; the Monte-Carlo error of an entry is that of data sets, whose quantities are not independent.
+set says whose interval a user would have had. Needs pyarrow. An entry is the coverage of all quantities, its Monte-Carlo
+error (that of data sets: the quantities of one are not independent), and how long intervals are, as a geometric mean over
+those of the right shape.
 """
 
 import json
@@ -41,13 +42,16 @@ def selected(trustvb, name, replication, scratch):
     return json.loads(found)["chosen"]["covariance"]
 
 
-def covered(found, targets, method, shapes):
-    """The share of targets inside the limits of each data set's shape, with its Monte-Carlo error."""
-    shares = []
+def covered(found, targets, method, shapes, truth):
+    """The share of targets inside the limits of each data set's shape, with its Monte-Carlo error, and their length."""
+    shares, lengths = [], []
     for replication, shape in shapes.items():
-        limits = [found[shape][replication, method, q] for q in range(len(targets))]
-        shares.append(np.mean([low <= x <= high for x, (low, high) in zip(targets, limits, strict=True)]))
-    return f"{np.mean(shares):.3f} ± {np.std(shares) / np.sqrt(len(shares)):.3f}"
+        own = [found[shape][replication, method, q] for q in range(len(targets))]
+        right = [found[truth][replication, method, q] for q in range(len(targets))]
+        shares.append(np.mean([low <= x <= high for x, (low, high) in zip(targets, own, strict=True)]))
+        lengths += [np.log((b - a) / (d - c)) for (a, b), (c, d) in zip(own, right, strict=True)]
+    error = np.std(shares) / np.sqrt(len(shares))
+    return f"{np.mean(shares):.3f} ± {error:.3f} ({np.exp(np.mean(lengths)):.2f})"
 
 
 def main():
@@ -68,8 +72,8 @@ def main():
             }
         right = np.mean([shape == truth for shape in chosen.values()])
         for number, method in METHODS.items():
-            entries = [covered(found, targets, number, dict.fromkeys(replications, s)) for s in SHAPES]
-            entries.append(covered(found, targets, number, chosen))
+            same = [dict.fromkeys(replications, shape) for shape in SHAPES]
+            entries = [covered(found, targets, number, own, truth) for own in [*same, chosen]]
             print(f"| {truth} | {method} | {' | '.join(entries)} | {right:.2f} |", flush=True)
     print(f"\n{len(replications)} data sets of each truth")
 

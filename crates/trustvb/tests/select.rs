@@ -86,15 +86,15 @@ fn criteria_are_what_their_definitions_say() {
     assert_eq!(found.chosen_by(Criterion::Bic), Some(found.chosen_at()));
 }
 
-/// mclust's criteria are at the maximum of the likelihood, which the posterior mean is near: a little below ours where both
-/// find the same optimum, and above where its one start does not.
+/// mclust's criteria are at the maximum of the likelihood, which the posterior mean is near, and so a little below ours. With
+/// more than two components there are many optima, of which VB takes the one of the highest bound. Both choose the same.
 #[test]
 fn criteria_are_near_those_of_mclust() {
     let text = include_str!("fixtures/mclust_criteria.csv");
     for csv in ["faithful.csv", "iris.csv"] {
         let data = ModelData::Rows(dataset(csv));
         let found = select(&data, &[1, 2, 3, 4], &["full", "tied", "diagonal", "spherical"]);
-        let mut compared = 0;
+        let (mut compared, mut best) = (0, (f64::INFINITY, 0, ""));
         for line in text.lines().skip(1).filter(|line| line.starts_with(csv)) {
             let cells: Vec<&str> = line.split(',').collect();
             let (k, shape): (usize, &str) = (cells[1].parse().unwrap(), cells[2]);
@@ -103,14 +103,18 @@ fn criteria_are_near_those_of_mclust() {
                 |c: &&trustvb::select::Candidate| (c.n_components, c.shape) == (k, Some(shape));
             let ours = found.candidates.iter().find(own).unwrap();
             compared += 1;
+            if theirs[0] < best.0 {
+                best = (theirs[0], k, shape);
+            }
             let (bic, icl) = (ours.bic - theirs[0], ours.icl - theirs[1]);
-            assert!(bic < if k < 3 { 4.0 } else { 8.0 }, "{csv} {k} {shape}: {bic}");
             if k < 3 {
-                assert!(bic > -1e-6, "{csv} {k} {shape}: {bic}");
+                assert!((-1e-6..4.0).contains(&bic), "{csv} {k} {shape}: {bic}");
                 assert!(icl.abs() < 4.0, "{csv} {k} {shape}: {icl}");
             }
         }
         assert_eq!(compared, 16);
+        let chosen = found.chosen();
+        assert_eq!((chosen.n_components, chosen.shape), (best.1, Some(best.2)), "{csv}");
     }
 }
 

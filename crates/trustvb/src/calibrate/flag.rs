@@ -3,7 +3,7 @@
 use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
 use crate::defaults;
 use crate::fit::{StatusCode, is_emptied, match_components};
-use crate::posterior::{Family, Posterior};
+use crate::posterior::{Block, Family, Posterior, Sharing};
 use crate::remedy::{Advise, Remedy, in_command};
 use crate::resample::Design;
 use crate::special::gamma::trigamma;
@@ -384,7 +384,9 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
         answer.flags.push(Flag::EmptiedComponents(emptied));
     }
     let blocks = &table.layout().blocks;
-    let Some(gaussian) = blocks.iter().find(|b| b.family == Family::NormalWishart) else { return };
+    // A covariance that all components share is known from all rows.
+    let own = |b: &&Block| b.family == Family::NormalWishart && b.sharing == Sharing::Nothing;
+    let Some(gaussian) = blocks.iter().find(own) else { return };
     // One column has a variance, not a shape; an emptied component has been told.
     let few = |k: &usize| gaussian.dim > 1 && counts[*k] < FEW_ROWS * gaussian.dim as f64;
     if let Some(k) = (0..counts.len()).filter(few).find(|&k| !is_emptied(counts[k])) {

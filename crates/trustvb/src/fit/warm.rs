@@ -8,8 +8,12 @@ use crate::model::Model;
 use crate::posterior::{Layout, Posterior, Role};
 use std::sync::Arc;
 
-/// Starts that are tried at most.
+/// Starts that are tried at most, and of very many units.
 const MOST: usize = 8;
+const MOST_OF_MANY: usize = 2;
+
+/// Units that are very many.
+const MANY_UNITS: usize = 20_000;
 
 /// Where a fit of `layout`, which has one component more, might begin: each of the heaviest components split in two.
 /// Nothing for models whose blocks do not say how units spread about a centre.
@@ -68,13 +72,16 @@ fn resized(posterior: &Posterior, layout: &Arc<Layout>, sources: &[usize]) -> Op
 pub(crate) fn improved(
     model: &dyn Model,
     fit: Fit,
-    starts: Vec<Posterior>,
+    mut starts: Vec<Posterior>,
     options: &FitOptions,
     progress: &mut dyn FnMut(&Progress),
 ) -> Fit {
     let Stopping::Relative(tolerance) = options.stopping else { return fit };
     if starts.is_empty() || !model.is_ascent() {
         return fit;
+    }
+    if model.n_units() > MANY_UNITS {
+        starts.truncate(MOST_OF_MANY);
     }
     let field = Field {
         model,

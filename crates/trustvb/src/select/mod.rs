@@ -15,8 +15,7 @@ mod words;
 pub use criterion::Criterion;
 
 use crate::fit::{self, Fit, FitOptions, Progress, Start, grown, improved, shrunk};
-use crate::model::{ModelData, ModelError, ModelSpec};
-use crate::problem::Problem;
+use crate::model::{Model, ModelData, ModelError, ModelSpec};
 use crate::special::gamma::ln_gamma;
 use crate::table::STARTS;
 
@@ -192,40 +191,38 @@ impl<'a> SelectRequest<'a> {
     ) -> Result<Vec<Candidate>, SelectError> {
         let start = Start::KMeans { restarts: self.starts, seed: self.seed };
         let mut silent = |_: &Progress| ();
-        let mut fits: Vec<(Problem, Result<Fit, String>)> = Vec::new();
+        let mut fits: Vec<Tried> = Vec::new();
         for (at, &k) in self.components.iter().enumerate() {
             let done = done + at;
             watch(&SelectProgress { done, total, n_components: k, shape: spec.shape() });
-            let problem = Problem::new(spec.with_components(k), self.data.clone())?;
-            let model = problem.model().as_ref();
-            let found = fit::fit(model, None, 1.0, &start, &self.options, &mut silent);
+            let spec = spec.with_components(k);
+            let model = spec.build(self.data)?;
+            let found = fit::fit(model.as_ref(), None, 1.0, &start, &self.options, &mut silent);
             let found = found.map_err(|why| why.to_string()).map(|fit| match fits.last() {
-                Some((before, Ok(fewer))) if before.model().n_components() + 1 == k => {
+                Some(Tried { spec, found: Ok(fewer), .. }) if spec.n_components() + 1 == k => {
                     let starts = grown(&fewer.posterior, model.layout());
-                    improved(model, fit, starts, &self.options, &mut silent)
+                    improved(model.as_ref(), fit, starts, &self.options, &mut silent)
                 }
                 _ => fit,
             });
-            fits.push((problem, found));
+            fits.push(Tried { spec, model, found });
         }
         for at in (1..fits.len()).rev() {
             let (left, right) = fits.split_at_mut(at);
-            let ((problem, fewer), (_, more)) = (&mut left[at - 1], &right[0]);
-            let model = problem.model().as_ref();
-            if let (Ok(fit), Ok(more)) = (&mut *fewer, more)
+            let (fewer, more) = (&mut left[at - 1], &right[0]);
+            let model = fewer.model.as_ref();
+            if let (Ok(fit), Ok(more)) = (&mut fewer.found, &more.found)
                 && more.posterior.layout().n_components == model.n_components() + 1
             {
                 let starts = shrunk(&more.posterior, model.layout());
                 *fit = improved(model, fit.clone(), starts, &self.options, &mut silent);
             }
         }
-        let candidates = fits.into_iter();
-        Ok(candidates.map(|(problem, found)| self.candidate(&problem, found)).collect())
+        Ok(fits.into_iter().map(|tried| self.candidate(tried)).collect())
     }
 
     /// A fit with its criteria.
-    fn candidate(&self, problem: &Problem, found: Result<Fit, String>) -> Candidate {
-        let spec = problem.spec();
+    fn candidate(&self, Tried { spec, model, found }: Tried) -> Candidate {
         let k = spec.n_components();
         let n_free = spec.n_free(&self.data.variables());
         let (fit, failure) = match found {
@@ -251,18 +248,25 @@ impl<'a> SelectRequest<'a> {
             }
             let n = self.data.n_units() as f64;
             candidate.bic = -2.0 * candidate.ln_likelihood + n_free as f64 * n.ln();
-            candidate.icl = candidate.bic + 2.0 * doubt(problem, fit);
+            candidate.icl = candidate.bic + 2.0 * doubt(model.as_ref(), fit);
         }
         candidate.fit = fit;
         candidate
     }
 }
 
+/// A number of components on its way.
+struct Tried {
+    spec: ModelSpec,
+    model: Box<dyn Model>,
+    found: Result<Fit, String>,
+}
+
 /// `−Σ_n log max_k r_nk`; NaN where there are no responsibilities.
-fn doubt(problem: &Problem, fit: &Fit) -> f64 {
-    let mut sweeper = problem.model().sweeper();
+fn doubt(model: &dyn Model, fit: &Fit) -> f64 {
+    let mut sweeper = model.sweeper();
     let found = sweeper.load(None).and_then(|()| sweeper.responsibilities_under(&fit.posterior));
-    let k = problem.spec().n_components();
+    let k = model.n_components();
     let own = |r: &[f64]| -r.iter().copied().fold(0.0, f64::max).ln();
     found.map_or(f64::NAN, |all| all.chunks_exact(k).map(own).sum())
 }

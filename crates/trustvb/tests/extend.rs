@@ -33,8 +33,11 @@ impl Backend for Counting {
     }
 }
 
-/// Every number of a table, as bits.
-fn bits(table: &TvbTable) -> Vec<(Job, Vec<u64>, Vec<u32>, Vec<i32>)> {
+/// The numbers of a path: as bits, its sweeps, and how its fits ended.
+type Bits = (Job, Vec<u64>, Vec<u32>, Vec<i32>);
+
+/// Every number of a table.
+fn bits(table: &TvbTable) -> Vec<Bits> {
     let of = |list: &[f64]| list.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     table
         .paths()
@@ -46,7 +49,10 @@ fn bits(table: &TvbTable) -> Vec<(Job, Vec<u64>, Vec<u32>, Vec<i32>)> {
         .collect()
 }
 
-fn blueprint(problem: &Problem, methods: &[Method], change: &dyn Fn(&mut Plan)) -> Blueprint {
+/// A change of wishes.
+type Change<'a> = &'a dyn Fn(&mut Plan);
+
+fn blueprint(problem: &Problem, methods: &[Method], change: Change<'_>) -> Blueprint {
     let mut plan = Plan { bootstraps: 12, grid: 7, ..Plan::for_methods(3, methods) };
     change(&mut plan);
     problem.table().plan(plan).check().unwrap()
@@ -79,7 +85,7 @@ fn problems() -> Vec<Problem> {
 
 #[test]
 fn a_table_gains_its_grid_bit_for_bit() {
-    let changes: [(&str, &dyn Fn(&mut Plan)); 5] = [
+    let changes: [(&str, Change<'_>); 5] = [
         ("usual", &|_| ()),
         ("restarts", &|plan| plan.restarts = Some(2)),
         ("by weight", &|plan| plan.matching = Some(Matching::Weight)),
@@ -127,7 +133,7 @@ fn paths_that_are_there_are_taken() {
     assert_eq!(backend.paths.into_inner(), 8 + 21);
     // Another seed, model or grid have nothing in common.
     for change in
-        [&(|plan: &mut Plan| plan.seed = 4) as &dyn Fn(&mut Plan), &|plan| plan.grid = 8, &|plan| {
+        [&(|plan: &mut Plan| plan.seed = 4) as Change<'_>, &|plan| plan.grid = 8, &|plan| {
             plan.restarts = Some(1)
         }]
     {

@@ -35,10 +35,11 @@ impl Backend for Counting {
     }
 }
 
-/// What a case changes of a plan.
+
+/// A change of wishes.
 type Change<'a> = &'a dyn Fn(&mut Plan);
 
-fn blueprint(problem: &Problem, methods: &[Method], change: &dyn Fn(&mut Plan)) -> Blueprint {
+fn blueprint(problem: &Problem, methods: &[Method], change: Change<'_>) -> Blueprint {
     let mut plan = Plan { bootstraps: 12, grid: 7, ..Plan::for_methods(3, methods) };
     change(&mut plan);
     problem.table().plan(plan).check().unwrap()
@@ -119,7 +120,7 @@ fn paths_that_are_there_are_taken() {
     assert_eq!(backend.paths.into_inner(), 8 + 21);
     // Another seed, model or grid have nothing in common.
     for change in
-        [&(|plan: &mut Plan| plan.seed = 4) as &dyn Fn(&mut Plan), &|plan| plan.grid = 8, &|plan| {
+        [&(|plan: &mut Plan| plan.seed = 4) as Change<'_>, &|plan| plan.grid = 8, &|plan| {
             plan.restarts = Some(1)
         }]
     {

@@ -8,24 +8,22 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// What a table gives to one that is to be built.
-struct Known {
+#[derive(Clone, Copy, PartialEq)]
+enum Gives {
     /// Whole paths.
-    whole: BTreeMap<Job, PathFits>,
+    Whole,
     /// Fits at the first ω, from which paths can go on.
-    first: BTreeMap<Job, PathFits>,
-}
-
-impl Known {
-    fn n_fits(&self) -> usize {
-        self.whole.values().chain(self.first.values()).map(|path| path.status.len()).sum()
-    }
+    First,
+    /// Nothing.
+    Nothing,
 }
 
 impl Blueprint {
     /// How many fits of `table` need not be made again for this one: none unless both have the same problem and the
     /// same settings but for grid, designs and number of bootstraps.
     pub fn known_fits(&self, table: &TvbTable) -> usize {
-        self.known(&self.manifest(), table).n_fits()
+        let (_, known) = known(&self.manifest(), table);
+        known.iter().map(|(_, path)| path.status.len()).sum()
     }
 
     /// Builds the table in memory as [`build`](Self::build) does, bit for bit, without making those fits again that
@@ -38,7 +36,13 @@ impl Blueprint {
     ) -> Result<TvbTable, BuildError> {
         let manifest = self.manifest();
         check_memory(&manifest, n_paths(&manifest), 0.0)?;
-        let Known { whole, first } = self.known(&manifest, table);
+        let (gives, there) = known(&manifest, table);
+        let there: BTreeMap<Job, PathFits> =
+            there.into_iter().map(|(job, path)| (*job, path.clone())).collect();
+        let (whole, first) = match gives {
+            Gives::Whole => (there, BTreeMap::new()),
+            Gives::First | Gives::Nothing => (BTreeMap::new(), there),
+        };
         let jobs: Vec<Job> =
             jobs(&manifest).into_iter().filter(|job| !whole.contains_key(job)).collect();
         (watch.begin)(jobs.len() as u64);
@@ -52,25 +56,26 @@ impl Blueprint {
         let paths = paths.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(TvbTable::of(&self.problem, manifest, paths))
     }
+}
 
-    fn known(&self, manifest: &Manifest, table: &TvbTable) -> Known {
-        let mut known = Known { whole: BTreeMap::new(), first: BTreeMap::new() };
-        if alike(manifest) != alike(table.manifest()) {
-            return known;
-        }
-        let wanted = |job: &Job| manifest.numbers(job.design).contains(&job.replicate);
-        let there = table.paths().filter(|(job, _)| wanted(job));
-        if table.omegas() == manifest.omegas {
-            known.whole = there.map(|(job, path)| (*job, path.clone())).collect();
-        } else if table.omegas() == &manifest.omegas[..1] {
-            // A fit that was read from a file has no state to go on from.
-            let goes_on = |path: &PathFits| {
-                path.end.is_some() || path.status.first() == Some(&StatusCode::Degenerate)
-            };
-            let those = there.filter(|(_, path)| goes_on(path));
-            known.first = those.map(|(job, path)| (*job, path.clone())).collect();
-        }
-        known
+/// The paths of `table` that one with this manifest can use, and how.
+fn known<'t>(manifest: &Manifest, table: &'t TvbTable) -> (Gives, Vec<(&'t Job, &'t PathFits)>) {
+    let gives = match alike(manifest) == alike(table.manifest()) {
+        true if table.omegas() == manifest.omegas => Gives::Whole,
+        true if table.omegas() == &manifest.omegas[..1] => Gives::First,
+        _ => Gives::Nothing,
+    };
+    // A fit that was read from a file has no state to go on from.
+    let goes_on = |path: &PathFits| {
+        path.end.is_some() || path.status.first() == Some(&StatusCode::Degenerate)
+    };
+    let wanted = |(job, path): &(&Job, &PathFits)| {
+        manifest.numbers(job.design).contains(&job.replicate)
+            && (gives == Gives::Whole || goes_on(path))
+    };
+    match gives {
+        Gives::Nothing => (gives, Vec::new()),
+        _ => (gives, table.paths().filter(wanted).collect()),
     }
 }
 

@@ -290,7 +290,7 @@ fn priors_that_do_not_go_with_a_shape_are_refused() {
 fn many_columns_need_no_full_covariance() {
     let value = |i: usize, j: usize| {
         let noise = ((i * 31 + j * 17) % 23) as f64 / 23.0;
-        noise + if i % 3 == 0 { 2.0 } else { 0.0 }
+        noise + if i.is_multiple_of(3) { 2.0 } else { 0.0 }
     };
     let mut columns: Vec<Vec<f64>> =
         (0..40).map(|j| (0..30).map(|i| value(i, j)).collect()).collect();

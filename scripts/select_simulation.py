@@ -30,7 +30,7 @@ DESIGNS = {
 MCLUST = f"""
 suppressMessages(library(mclust))
 files <- commandArgs(trailingOnly = TRUE)
-for (file in files) cat(Mclust(read.csv(file), G = 1:{MOST}, modelNames = c("VVV", "V"), verbose = FALSE)$G, "\\n")
+for (file in files) cat(Mclust(read.csv(file), G = 1:{MOST}, modelNames = "VVV", verbose = FALSE)$G, "\\n")
 """
 
 

@@ -107,8 +107,10 @@ impl Selection {
             };
             let why = match other {
                 Criterion::Icl => " (it asks for components that can be told apart)",
-                Criterion::Bound => " (VB's bound prefers simpler models)",
-                Criterion::Bic => "",
+                Criterion::Bound if self.candidates[at].n_free < best.n_free => {
+                    " (VB's bound prefers simpler models)"
+                }
+                Criterion::Bound | Criterion::Bic => "",
             };
             let choice = self.candidates[at].in_words();
             let title = match other {

@@ -79,8 +79,7 @@ fn install(staged: &Path) -> Result<(), String> {
     let packages = packages();
     fs::create_dir_all(&packages).map_err(|why| format!("{}: {why}", packages.display()))?;
     run(r("INSTALL")
-        .arg("--library")
-        .arg(&packages)
+        .arg(format!("--library={}", packages.display()))
         .arg(staged)
         .env("TRUSTVB_R_PROFILE", "dev")
         .env("TRUSTVB_R_TARGET", target()))

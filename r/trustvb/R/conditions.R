@@ -38,7 +38,7 @@ suggestion <- function(name, names) {
   distance <- utils::adist(name, names, ignore.case = TRUE)[1, ]
   near <- length(names) > 0 && min(distance) <= max(1, nchar(name) / 3)
   paste0(
-    if (near) paste0("did you mean `", names[which.min(distance)], "`? "),
-    "its columns are ", listed(names)
+    if (near) paste0("did you mean `", names[which.min(distance)], "`? Its") else "its",
+    " columns are ", listed(names)
   )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import trustvb
 from test_outside import ManyMeans, half_as_wide
@@ -68,6 +69,26 @@ def test_data_sets_without_an_answer_are_counted():
 
     frame = trustvb.study_of(fails, simulate, 3.0, lambda d: d, replications=20, bootstraps=200)
     assert (frame.replications + frame.failed == 20).all() and (frame.failed > 2).all()
+
+
+def test_a_fitter_of_numpyro_is_one():
+    """The mean of Normal numbers with a known variance: VB is exact, and so is everything else."""
+    numpyro = pytest.importorskip("numpyro")
+    import trustvb.numpyro
+
+    def model(x):
+        mean = numpyro.sample("mean", numpyro.distributions.Normal(0, 100))
+        with numpyro.plate("rows", len(x)):
+            numpyro.sample("x", numpyro.distributions.Normal(mean, 1), obs=x)
+
+    by = trustvb.numpyro.Fitter(model)
+    study = trustvb.study_of(by, simulate, {"mean": 3.0}, replications=60, method="jackknife")
+    assert list(study.method) == ["jackknife", "vb"] and (study.replications == 60).all()
+    assert study.length.to_numpy() == pytest.approx([2 * 1.96 / 10] * 2, rel=0.05)
+    assert (study.coverage > 0.85).all()
+    data = simulate(np.random.default_rng(1))
+    alone = trustvb.calibrate(by, data, "mean", method="vb").intervals()
+    assert alone.estimate[0] == pytest.approx(data.mean(), abs=1e-3)
 
 
 def test_wrong_calls():

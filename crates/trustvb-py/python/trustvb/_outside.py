@@ -10,6 +10,7 @@ import numpy as np
 from . import _ask, _native, _promises
 from ._base import seed_of
 from ._calibration import ALONG_GRID, AT_ONE, DESIGNS, ONE_FIT, Calibration
+from ._elements import quantities_of
 from ._fitter import Evidence, Fitter, Path, Quantity, Result, Task, Vector
 from ._messages import ConvergenceWarning, warn
 from ._native import TrustvbError
@@ -86,7 +87,7 @@ def calibrate(
 
     Resamples are those of the library's own tables with this seed.
     """
-    names, functions = quantities(h)
+    names, functions = quantities(quantities_of(h) if hasattr(fitter, "elements") else h)
     levels = _ask.levels(level)
     methods = methods_of(method, fitter, levels)
     omegas = _native.omega_grid(
@@ -103,7 +104,7 @@ def calibrate(
         levels=levels,
         omegas=omegas,
         seed=seed_of(random_state),
-        n_units=units_of(data) if n_units is None else _ask.whole("n_units", n_units),
+        n_units=units_of(data, fitter) if n_units is None else _ask.whole("n_units", n_units),
     )
     count = _ask.whole("bootstraps", bootstraps)
     many, of_kind = number(n_jobs), kind(workers, fitter)
@@ -204,7 +205,10 @@ def scales_of(scale: str | Mapping[str, str], names: list[str]) -> list[str]:
     return [given.get(name, "real") for name in names]
 
 
-def units_of(data: Any) -> int:
+def units_of(data: Any, fitter: Any = None) -> int:
+    """How many units there are: the fitter may know."""
+    if hasattr(fitter, "n_units"):
+        return int(fitter.n_units(data))
     if isinstance(data, Mapping):
         data = next(iter(data.values()))
     elif isinstance(data, tuple):

@@ -29,7 +29,7 @@ METHODS: dict[str, tuple[str, Any, str]] = {
     "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
     "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
     "jackknife": ("#882255", "solid", "^"),
-    "lrvb": ("#999933", "solid", "v"),
+    "lrvb": ("#882255", (0, (6, 2)), "v"),
     "bootstrap": ("#882255", (0, (2, 2.5)), "D"),
 }
 

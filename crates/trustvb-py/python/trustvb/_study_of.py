@@ -11,6 +11,7 @@ import numpy as np
 from . import _ask, _frames
 from ._base import seed_of
 from ._calibration import Calibration
+from ._elements import quantities_of
 from ._fitter import Fitter
 from ._frames import FrameName
 from ._native import TrustvbError
@@ -68,7 +69,6 @@ def study_of(
         for i in range(count):
             rng = np.random.default_rng([seed, i])
             data = simulate(rng)
-            units = {} if not hasattr(fitter, "n_units") else {"n_units": fitter.n_units(data)}
             try:
                 result: Calibration | None = calibrate(
                     fitter,
@@ -80,7 +80,7 @@ def study_of(
                     # The first data set has shown that the fitter keeps its promises.
                     check=settings.get("check", True) and i == 0,
                     progress=False,
-                    **{**units, **{k: v for k, v in settings.items() if k != "check"}},
+                    **{name: value for name, value in settings.items() if name != "check"},
                 )
             except TrustvbError:
                 result = None
@@ -92,12 +92,10 @@ def study_of(
 
 def _asked(fitter: Any, truth: Any, h: Any) -> Any:
     """Quantities; fitters whose draws have names take elements of them as text."""
-    if not hasattr(fitter, "scale_of"):
+    if not hasattr(fitter, "elements"):
         if h is None:
             raise ValueError("h is missing: the quantities, as for calibrate")
         return h
-    from ._elements import quantities_of
-
     if h is None and not isinstance(truth, Mapping):
         raise ValueError("h is missing: name the quantity, or give truth as a dict from names")
     return quantities_of(list(truth) if h is None else h)

@@ -25,7 +25,7 @@ from . import _outside
 from ._automatic import AutomaticFitter, Problem, Vector, double
 from ._base_draws import standard_normal
 from ._calibration import Calibration
-from ._elements import elements_of, quantities_of
+from ._elements import elements_of
 from ._numpyro_sites import FixedDraws, base_shape, find_unit, samples
 from ._progress import Wish
 
@@ -85,7 +85,7 @@ def calibrate(
     """
     fitter = Fitter(model, guide, unit=unit, particles=particles, draws=draws)
     data = fitter.data(*args, **{**kwargs, **(model_kwargs or {})})
-    h = fitter.elements(data) if quantities is None else quantities_of(quantities)
+    h = fitter.elements(data) if quantities is None else quantities
     return _outside.calibrate(
         fitter,
         data,
@@ -96,7 +96,6 @@ def calibrate(
         bootstraps=bootstraps,
         grid=grid,
         omega_min=omega_min,
-        n_units=fitter.n_units(data),
         random_state=random_state,
         n_jobs=n_jobs,
         check=check,

@@ -21,7 +21,7 @@ from pymc.sampling.jax import get_jaxified_graph
 from . import _outside
 from ._automatic import AutomaticFitter, Problem, double
 from ._calibration import Calibration
-from ._elements import elements_of, quantities_of
+from ._elements import elements_of
 from ._gaussian_family import GaussianProblem
 from ._progress import Wish
 
@@ -61,7 +61,7 @@ def calibrate(
     Other arguments are those of :func:`trustvb.numpyro.calibrate`.
     """
     fitter = Fitter(model, family=family, unit=unit, particles=particles, draws=draws)
-    h = fitter.elements() if quantities is None else quantities_of(quantities)
+    h = fitter.elements() if quantities is None else quantities
     return _outside.calibrate(
         fitter,
         None,
@@ -72,7 +72,6 @@ def calibrate(
         bootstraps=bootstraps,
         grid=grid,
         omega_min=omega_min,
-        n_units=fitter.n_units(None),
         random_state=random_state,
         n_jobs=n_jobs,
         check=check,

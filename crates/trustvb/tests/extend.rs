@@ -35,7 +35,6 @@ impl Backend for Counting {
     }
 }
 
-
 /// A change of wishes.
 type Change<'a> = &'a dyn Fn(&mut Plan);
 

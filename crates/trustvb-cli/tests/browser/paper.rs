@@ -70,10 +70,9 @@ impl<'a> Paper<'a> {
             objects.insert(number, text(&body[..head]));
             at = end;
         }
-        let tree = objects.values().find(|object| object.contains("/Type /Pages"));
-        let kids = tree.and_then(|tree| after(tree, "/Kids [")).expect("a list of pages");
-        let kids = kids.split(']').next().unwrap_or_default();
-        let pages = kids.split(" 0 R").filter_map(|word| word.trim().parse().ok()).collect();
+        // Chromium numbers sheets as it draws them; the tree of many has several nodes.
+        let sheets = objects.iter().filter(|(_, object)| object.starts_with("<</Type /Page\n"));
+        let pages = sheets.map(|(number, _)| *number).collect();
         Paper { objects, streams, pages }
     }
 

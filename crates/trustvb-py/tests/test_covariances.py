@@ -29,7 +29,7 @@ def test_a_shape_has_scikit_learns_arrays_and_its_own_predictions(rows, shape):
     np.testing.assert_allclose(model.weights_, alpha / alpha.sum(), rtol=1e-6)
     drawn, labels = model.sample(500)
     assert drawn.shape == (500, 2) and set(labels) == {0, 1}
-    answers = model.intervals(["pi[1]", "mu[1,1] - mu[2,1]", "sd[2,2]"], bootstraps=100)
+    answers = model.intervals(["pi[1]", "mu[1,1] - mu[2,1]", "sd[2,2]"], bootstraps=500)
     assert len(answers) == 3
 
 

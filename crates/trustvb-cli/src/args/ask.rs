@@ -12,9 +12,9 @@ pub(super) const CALIBRATE_EXAMPLES: &str = "Examples:
   trustvb calibrate
   trustvb calibrate 'mu[1,waiting] - mu[2,waiting]' --level 0.9 --method recommended,vb -B 100
   trustvb calibrate 'pi[1]' --method analytic --format json
-  trustvb calibrate plants.csv -k 2 --by site --format csv -o sites.csv
   trustvb simulate bmlr --groups 40 --rows 20 --coefficients '1,-1;0,2' -o groups.csv
-  trustvb calibrate groups.csv --formula 'y ~ 0 + x1 + x2 | group' --stream --method analytic";
+  trustvb calibrate groups.csv --formula 'y ~ 0 + x1 + x2 | group' --stream --method analytic
+  trustvb calibrate groups.csv -k 1 --columns y,x1 --by group -B 100 --format csv -o each.csv";
 
 pub(super) const INTERVAL_EXAMPLES: &str = "Examples:
   trustvb table build -o faithful.tvb --grid 50 -B 100

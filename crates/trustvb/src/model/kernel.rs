@@ -22,6 +22,34 @@ pub(super) struct Scratch {
     pub(super) sums: Vec<[f64; LANES]>,
 }
 
+/// One piece of an E-step: units eight at a time, `width` features each, and the numbers behind `k` log densities.
+pub(super) struct Piece<'a> {
+    pub(super) width: usize,
+    pub(super) k: usize,
+    pub(super) blocks: &'a [[f64; LANES]],
+    pub(super) weights: &'a [[f64; LANES]],
+    pub(super) densities: &'a [f64],
+    pub(super) stats: &'a mut [f64],
+    pub(super) scratch: &'a mut Scratch,
+}
+
+impl Piece<'_> {
+    /// Makes room for `stride` sums of each component.
+    pub(super) fn clear(&mut self, stride: usize) {
+        self.scratch.chunk.resize(self.k * CHUNK, [0.0; LANES]);
+        self.scratch.sums.clear();
+        self.scratch.sums.resize(self.k * stride, [0.0; LANES]);
+    }
+
+    /// Adds up the lanes of all sums.
+    #[inline(always)]
+    pub(super) fn finish<V: Vector>(self) {
+        for (s, lanes) in self.stats.iter_mut().zip(&self.scratch.sums) {
+            *s = V::load(lanes).sum();
+        }
+    }
+}
+
 /// Runs `piece` over ranges of blocks, in parallel when there are several, and adds up the
 /// statistics and the returned sums in the order of the pieces.
 pub(super) fn in_pieces(

@@ -2,7 +2,7 @@
 //!
 //! `length` is the number of features; `blocks` holds eight units at a time, feature after feature.
 
-use super::kernel::{CHUNK, Scratch, in_pieces, softmax};
+use super::kernel::{CHUNK, Piece, Scratch, in_pieces, softmax};
 use super::softmax as softmax_of_one;
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 
@@ -19,19 +19,11 @@ pub(super) fn e_step(
 ) -> f64 {
     let k = densities.len() / (length + 1);
     in_pieces(weights.len(), stats, scratch, |range, stats, scratch| {
-        scratch.chunk.resize(k * CHUNK, [0.0; LANES]);
-        scratch.sums.clear();
-        scratch.sums.resize(k * (length + 1), [0.0; LANES]);
-        let kernel = EStep {
-            length,
-            k,
-            blocks: &blocks[range.start * length..range.end * length],
-            weights: &weights[range],
-            densities,
-            stats,
-            scratch,
-        };
-        dispatch_on(InstructionSet::best(), kernel)
+        let blocks = &blocks[range.start * length..range.end * length];
+        let weights = &weights[range];
+        let mut piece = Piece { width: length, k, blocks, weights, densities, stats, scratch };
+        piece.clear(length + 1);
+        dispatch_on(InstructionSet::best(), Linear(piece))
     })
 }
 
@@ -134,22 +126,15 @@ fn add_features<V: Vector, const F: usize>(
     }
 }
 
-struct EStep<'a> {
-    length: usize,
-    k: usize,
-    blocks: &'a [[f64; LANES]],
-    weights: &'a [[f64; LANES]],
-    densities: &'a [f64],
-    stats: &'a mut [f64],
-    scratch: &'a mut Scratch,
-}
+struct Linear<'a>(Piece<'a>);
 
-impl Kernel for EStep<'_> {
+impl Kernel for Linear<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<V: Vector>(self) -> f64 {
-        let EStep { length, k, blocks, weights, densities, stats, scratch } = self;
+    fn run<V: Vector>(mut self) -> f64 {
+        let Piece { width: length, k, blocks, weights, densities, ref mut scratch, .. } = self.0;
+        let scratch = &mut **scratch;
         let chunk = &mut scratch.chunk[..];
         let mut bound = V::zero();
         for (blocks, weights) in blocks.chunks(CHUNK * length).zip(weights.chunks(CHUNK)) {
@@ -187,9 +172,7 @@ impl Kernel for EStep<'_> {
                 }
             }
         }
-        for (s, lanes) in stats.iter_mut().zip(&scratch.sums) {
-            *s = V::load(lanes).sum();
-        }
+        self.0.finish::<V>();
         bound.sum()
     }
 }

@@ -10,9 +10,10 @@
 use super::pooling::Pool;
 use super::shaped::ShapedGmm;
 use super::shaped_prior::{AxesPrior, Scales};
+use super::steps::Steps;
+use crate::model::Degenerate;
 use crate::model::kernel::Scratch;
 use crate::model::linear::{self, Members};
-use crate::model::{Degenerate, Sweeper};
 use crate::posterior::{NormalWishartKl, Posterior};
 use crate::special::gamma::Batch;
 use std::f64::consts::{LN_2, TAU};
@@ -65,6 +66,77 @@ impl<'a> AxesSweeper<'a> {
             gammas: Batch::default(),
             scratch: Scratch::default(),
         }
+    }
+}
+
+/// The prior of one variance as its divergence needs it: `w0`, its logarithm or what stands for it, and `log Γ(ν0/2)`.
+struct ScaleOf {
+    nu0: f64,
+    w: f64,
+    ln_w: f64,
+    ln_gamma: f64,
+}
+
+impl ScaleOf {
+    fn new(scales: &Scales, pools: &[Pool], g: usize, k: usize) -> ScaleOf {
+        match (scales, pools.get(g)) {
+            (Scales::Fixed { nu0, w0_inverse, ln_gamma }, _) => {
+                let w = w0_inverse[g];
+                ScaleOf { nu0: *nu0, w, ln_w: w.ln(), ln_gamma: *ln_gamma }
+            }
+            (Scales::Pooled(_), Some(pool)) => ScaleOf {
+                nu0: pool.nu0[k],
+                w: pool.t[k] * pool.s[0],
+                ln_w: pool.ln_det[k],
+                ln_gamma: pool.ln_gammas[k],
+            },
+            // There is a pool for every scale that is learned.
+            (Scales::Pooled(_), None) => {
+                ScaleOf { nu0: f64::NAN, w: f64::NAN, ln_w: f64::NAN, ln_gamma: f64::NAN }
+            }
+        }
+    }
+}
+
+impl Steps for AxesSweeper<'_> {
+    type Prior = AxesPrior;
+
+    fn take_weights(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
+        let rows = &self.model.rows;
+        let length = self.model.length();
+        self.members.load(rows.len(), length, weights, |unit, f| rows.get(unit, f));
+        // Totals of the sample: an E-step with one component that takes everything.
+        let mut totals = vec![0.0; length + 1];
+        linear::e_step(
+            length,
+            self.members.blocks(&rows.blocks),
+            self.members.weights(),
+            &vec![0.0; length + 1],
+            &mut totals,
+            &mut Scratch::default(),
+        );
+        self.total_weight = totals[0];
+        self.prior = None;
+        self.prior = Some(Rc::new(self.resolve(&totals)?));
+        Ok(())
+    }
+
+    fn prior(&self) -> Option<&Rc<AxesPrior>> {
+        self.prior.as_ref()
+    }
+
+    fn resolve(&self, totals: &[f64]) -> Result<AxesPrior, Degenerate> {
+        let model = self.model;
+        let units = (&model.centre[..], &model.scale[..]);
+        model.prior.resolve_axes(model.n_components, totals, model.group_size(), units)
+    }
+
+    fn sizes(&self) -> (usize, usize) {
+        (self.model.statistics_len(), self.model.stride())
+    }
+
+    fn jacobian(&self) -> (f64, f64) {
+        (self.total_weight, self.model.ln_scale)
     }
 
     /// `q(θ)` from the statistics in `state`, without a division by `N_k`: an emptied component becomes the prior.
@@ -141,7 +213,7 @@ impl<'a> AxesSweeper<'a> {
 
     /// A whole `q(θ)`, ready for an E-step.
     fn take(&mut self, posterior: &Posterior) -> Result<(), Degenerate> {
-        let prior = self.loaded_prior()?;
+        let prior = self.loaded()?;
         let (model, p, n) = (self.model, self.model.p(), self.model.n_components);
         let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
         if alpha.len() != n {
@@ -259,21 +331,7 @@ impl<'a> AxesSweeper<'a> {
         ln_evidence
     }
 
-    fn sweep_with(
-        &mut self,
-        prior: &AxesPrior,
-        omega: f64,
-        state: &[f64],
-        next: &mut [f64],
-    ) -> Result<f64, Degenerate> {
-        self.update(prior, omega, state)?;
-        let kl = self.prepare(prior)?;
-        let ln_evidence = self.e_step(next) - self.total_weight * self.model.ln_scale;
-        let bound = omega * ln_evidence - kl;
-        if bound.is_finite() { Ok(bound) } else { Err(Degenerate::NotFinite) }
-    }
-
-    fn posterior_with(
+    fn posterior_of(
         &mut self,
         prior: &AxesPrior,
         omega: f64,
@@ -295,116 +353,14 @@ impl<'a> AxesSweeper<'a> {
         Ok(Posterior::new(model.layout().clone(), parameters))
     }
 
-    fn resolve(&self, totals: &[f64]) -> Result<AxesPrior, Degenerate> {
-        let model = self.model;
-        let units = (&model.centre[..], &model.scale[..]);
-        model.prior.resolve_axes(model.n_components, totals, model.group_size(), units)
-    }
-
-    /// The prior of the sample whose totals are the state's.
-    fn own_prior(&self, state: &[f64]) -> Result<AxesPrior, Degenerate> {
-        let mut totals = vec![0.0; self.model.statistics_len()];
-        for component in state.chunks_exact(self.model.stride()) {
-            totals.iter_mut().zip(component).for_each(|(total, s)| *total += s);
-        }
-        self.resolve(&totals)
-    }
-
-    fn loaded_prior(&self) -> Result<Rc<AxesPrior>, Degenerate> {
-        self.prior.clone().ok_or_else(|| Degenerate::Prior("no weights are loaded".to_owned()))
-    }
-
     fn responsibilities_now(&self) -> Vec<f64> {
         let rows = &self.model.rows;
         let get = |unit: usize, f: usize| rows.get(unit, f);
         linear::responsibilities(rows.len(), self.model.length(), &self.densities, get)
     }
-}
-
-/// The prior of one variance as its divergence needs it: `w0`, its logarithm or what stands for it, and `log Γ(ν0/2)`.
-struct ScaleOf {
-    nu0: f64,
-    w: f64,
-    ln_w: f64,
-    ln_gamma: f64,
-}
-
-impl ScaleOf {
-    fn new(scales: &Scales, pools: &[Pool], g: usize, k: usize) -> ScaleOf {
-        match (scales, pools.get(g)) {
-            (Scales::Fixed { nu0, w0_inverse, ln_gamma }, _) => {
-                let w = w0_inverse[g];
-                ScaleOf { nu0: *nu0, w, ln_w: w.ln(), ln_gamma: *ln_gamma }
-            }
-            (Scales::Pooled(_), Some(pool)) => ScaleOf {
-                nu0: pool.nu0[k],
-                w: pool.t[k] * pool.s[0],
-                ln_w: pool.ln_det[k],
-                ln_gamma: pool.ln_gammas[k],
-            },
-            // There is a pool for every scale that is learned.
-            (Scales::Pooled(_), None) => {
-                ScaleOf { nu0: f64::NAN, w: f64::NAN, ln_w: f64::NAN, ln_gamma: f64::NAN }
-            }
-        }
-    }
-}
-
-impl Sweeper for AxesSweeper<'_> {
-    fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
-        let rows = &self.model.rows;
-        let length = self.model.length();
-        self.members.load(rows.len(), length, weights, |unit, f| rows.get(unit, f));
-        // Totals of the sample: an E-step with one component that takes everything.
-        let mut totals = vec![0.0; length + 1];
-        linear::e_step(
-            length,
-            self.members.blocks(&rows.blocks),
-            self.members.weights(),
-            &vec![0.0; length + 1],
-            &mut totals,
-            &mut Scratch::default(),
-        );
-        self.total_weight = totals[0];
-        self.prior = None;
-        self.prior = Some(Rc::new(self.resolve(&totals)?));
-        Ok(())
-    }
-
-    fn start(&mut self, _omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.place(&prior, centres);
-        self.prepare(&prior)?;
-        self.forget_ties(&prior);
-        self.e_step(state);
-        Ok(())
-    }
-
-    fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
-        self.take(posterior)?;
-        let prior = self.loaded_prior()?;
-        self.forget_ties(&prior);
-        self.e_step(state);
-        Ok(())
-    }
-
-    fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.sweep_with(&prior, omega, state, next)
-    }
-
-    fn sweep_with_own_prior(
-        &mut self,
-        omega: f64,
-        state: &[f64],
-        next: &mut [f64],
-    ) -> Result<f64, Degenerate> {
-        let prior = self.own_prior(state)?;
-        self.sweep_with(&prior, omega, state, next)
-    }
 
     /// `N_k + 1/ω` for sums, as many times as a sum has columns; a precision's own size; 1 for a probability.
-    fn scale(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
+    fn scales_of(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
         let (stride, p) = (self.model.stride(), self.model.p());
         let (length, columns) = (self.model.length(), self.model.group_size() as f64);
         for (s, out) in state.chunks_exact(stride).zip(scale.chunks_exact_mut(stride)) {
@@ -419,33 +375,7 @@ impl Sweeper for AxesSweeper<'_> {
         }
     }
 
-    fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.posterior_with(&prior, omega, state)
-    }
-
-    fn posterior_with_own_prior(
-        &mut self,
-        omega: f64,
-        state: &[f64],
-    ) -> Result<Posterior, Degenerate> {
-        let prior = self.own_prior(state)?;
-        self.posterior_with(&prior, omega, state)
-    }
-
-    fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.update(&prior, omega, state)?;
-        self.prepare(&prior)?;
-        Ok(self.responsibilities_now())
-    }
-
-    fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate> {
-        self.take(posterior)?;
-        Ok(self.responsibilities_now())
-    }
-
-    fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
+    fn contribution_of(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
         let rows = &self.model.rows;
         let length = self.model.length();
         for (r, out) in responsibilities.iter().zip(out.chunks_exact_mut(self.model.stride())) {

@@ -8,7 +8,7 @@
 use super::rows::Rows;
 use crate::linalg::{packed_index, packed_len};
 use crate::model::kernel::{
-    CHUNK, Scratch, TOGETHER, in_pieces, ratio_of_two, softmax, softmax_of_two,
+    CHUNK, Piece, Scratch, TOGETHER, in_pieces, ratio_of_two, softmax, softmax_of_two,
 };
 use crate::model::moments::{self, Moments};
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
@@ -101,37 +101,28 @@ fn piece(
 ) -> f64 {
     let stride = Densities::stride(p);
     let k = densities.numbers.len() / stride;
-    scratch.chunk.resize(k * CHUNK, [0.0; LANES]);
-    scratch.sums.clear();
-    scratch.sums.resize(k * stride, [0.0; LANES]);
-    dispatch_on(set, EStep { p, k, blocks, weights, densities: &densities.numbers, stats, scratch })
+    let densities = &densities.numbers;
+    let mut piece = Piece { width: p, k, blocks, weights, densities, stats, scratch };
+    piece.clear(stride);
+    dispatch_on(set, Gaussians(piece))
 }
 
-struct EStep<'a> {
-    p: usize,
-    k: usize,
-    blocks: &'a [[f64; LANES]],
-    weights: &'a [[f64; LANES]],
-    densities: &'a [f64],
-    stats: &'a mut [f64],
-    scratch: &'a mut Scratch,
-}
+struct Gaussians<'a>(Piece<'a>);
 
-impl Kernel for EStep<'_> {
+impl Kernel for Gaussians<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<V: Vector>(self) -> f64 {
-        let EStep { p, k, blocks, weights, densities, stats, scratch } = self;
+    fn run<V: Vector>(mut self) -> f64 {
+        let Piece { width: p, k, blocks, weights, densities, ref mut scratch, .. } = self.0;
+        let scratch = &mut **scratch;
         let sums = &mut scratch.sums[..];
         let bound = match (k, p) {
             (2, 1) => two_components::<V, 1>(blocks, weights, densities, sums),
             (2, 2) => two_components::<V, 2>(blocks, weights, densities, sums),
             _ => in_chunks::<V>(p, k, blocks, weights, densities, scratch),
         };
-        for (s, lanes) in stats.iter_mut().zip(&scratch.sums) {
-            *s = V::load(lanes).sum();
-        }
+        self.0.finish::<V>();
         bound.sum()
     }
 }

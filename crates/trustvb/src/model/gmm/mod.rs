@@ -13,6 +13,7 @@ mod shaped_prior;
 mod simulate;
 mod spec;
 mod spread;
+mod steps;
 mod tied;
 mod update;
 

@@ -15,12 +15,13 @@ use super::scale_both_sides;
 use super::shaped::ShapedGmm;
 use super::shaped_prior::TiedPrior;
 use super::spec::BLOCK;
+use super::steps::Steps;
 use crate::linalg::{
     cholesky, gram, invert_lower, ln_det_from_cholesky, packed_index, packed_len, trace_of_product,
 };
 use crate::model::kernel::Scratch;
 use crate::model::linear::{self, Members};
-use crate::model::{Degenerate, Model, Sweeper};
+use crate::model::{Degenerate, Model};
 use crate::posterior::{NormalWishartKl, Posterior};
 use crate::special::gamma::Batch;
 use std::f64::consts::{LN_2, TAU};
@@ -76,6 +77,43 @@ impl<'a> TiedSweeper<'a> {
             scratch: Scratch::default(),
         }
     }
+}
+
+impl Steps for TiedSweeper<'_> {
+    type Prior = TiedPrior;
+
+    fn take_weights(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
+        let rows = &self.model.rows;
+        let p = self.model.p();
+        self.members.load(rows.len(), p, weights, |unit, f| rows.get(unit, f));
+        let blocks = self.members.blocks(&rows.blocks);
+        let mut sums = vec![[0.0; crate::simd::LANES]; crate::model::moments::len(p)];
+        crate::model::moments::add(p, blocks, self.members.weights(), &mut sums);
+        for (total, lanes) in self.totals.iter_mut().zip(&sums) {
+            *total = lanes.iter().sum();
+        }
+        self.prior = None;
+        self.prior = Some(Rc::new(self.resolve(&self.totals)?));
+        Ok(())
+    }
+
+    fn prior(&self) -> Option<&Rc<TiedPrior>> {
+        self.prior.as_ref()
+    }
+
+    fn resolve(&self, moments: &[f64]) -> Result<TiedPrior, Degenerate> {
+        let model = self.model;
+        let units = (&model.centre[..], &model.scale[..]);
+        model.prior.resolve_tied(model.n_components, moments, units)
+    }
+
+    fn sizes(&self) -> (usize, usize) {
+        (self.totals.len(), self.model.stride())
+    }
+
+    fn jacobian(&self) -> (f64, f64) {
+        (self.totals[0], self.model.ln_scale)
+    }
 
     /// `q(θ)` from the statistics in `state`, without a division by `N_k`: an emptied component becomes the prior.
     fn update(&mut self, prior: &TiedPrior, omega: f64, state: &[f64]) -> Result<(), Degenerate> {
@@ -123,7 +161,7 @@ impl<'a> TiedSweeper<'a> {
 
     /// A whole `q(θ)`, ready for an E-step.
     fn take(&mut self, posterior: &Posterior) -> Result<(), Degenerate> {
-        let prior = self.loaded_prior()?;
+        let prior = self.loaded()?;
         let (model, p) = (self.model, self.model.p());
         let alpha = posterior.dirichlet("pi").map_or(&[][..], |d| d.alpha());
         if alpha.len() != model.n_components {
@@ -226,21 +264,7 @@ impl<'a> TiedSweeper<'a> {
         ln_evidence + self.common
     }
 
-    fn sweep_with(
-        &mut self,
-        prior: &TiedPrior,
-        omega: f64,
-        state: &[f64],
-        next: &mut [f64],
-    ) -> Result<f64, Degenerate> {
-        self.update(prior, omega, state)?;
-        let kl = self.prepare(prior)?;
-        let ln_evidence = self.e_step(next) - self.totals[0] * self.model.ln_scale;
-        let bound = omega * ln_evidence - kl;
-        if bound.is_finite() { Ok(bound) } else { Err(Degenerate::NotFinite) }
-    }
-
-    fn posterior_with(
+    fn posterior_of(
         &mut self,
         prior: &TiedPrior,
         omega: f64,
@@ -259,79 +283,14 @@ impl<'a> TiedSweeper<'a> {
         Ok(Posterior::new(model.layout().clone(), parameters))
     }
 
-    fn resolve(&self, moments: &[f64]) -> Result<TiedPrior, Degenerate> {
-        let model = self.model;
-        let units = (&model.centre[..], &model.scale[..]);
-        model.prior.resolve_tied(model.n_components, moments, units)
-    }
-
-    /// The prior of the sample whose moments are the state's totals.
-    fn own_prior(&self, state: &[f64]) -> Result<TiedPrior, Degenerate> {
-        let mut totals = vec![0.0; self.totals.len()];
-        for component in state.chunks_exact(self.model.stride()) {
-            totals.iter_mut().zip(component).for_each(|(total, s)| *total += s);
-        }
-        self.resolve(&totals)
-    }
-
-    fn loaded_prior(&self) -> Result<Rc<TiedPrior>, Degenerate> {
-        self.prior.clone().ok_or_else(|| Degenerate::Prior("no weights are loaded".to_owned()))
-    }
-
     fn responsibilities_now(&self) -> Vec<f64> {
         let rows = &self.model.rows;
         let get = |unit: usize, f: usize| rows.get(unit, f);
         linear::responsibilities(rows.len(), self.model.p(), &self.densities, get)
     }
-}
-
-impl Sweeper for TiedSweeper<'_> {
-    fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
-        let rows = &self.model.rows;
-        let p = self.model.p();
-        self.members.load(rows.len(), p, weights, |unit, f| rows.get(unit, f));
-        let blocks = self.members.blocks(&rows.blocks);
-        let mut sums = vec![[0.0; crate::simd::LANES]; crate::model::moments::len(p)];
-        crate::model::moments::add(p, blocks, self.members.weights(), &mut sums);
-        for (total, lanes) in self.totals.iter_mut().zip(&sums) {
-            *total = lanes.iter().sum();
-        }
-        self.prior = None;
-        self.prior = Some(Rc::new(self.resolve(&self.totals)?));
-        Ok(())
-    }
-
-    fn start(&mut self, _omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.place(&prior, centres);
-        self.prepare(&prior)?;
-        self.e_step(state);
-        Ok(())
-    }
-
-    fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
-        self.take(posterior)?;
-        self.e_step(state);
-        Ok(())
-    }
-
-    fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.sweep_with(&prior, omega, state, next)
-    }
-
-    fn sweep_with_own_prior(
-        &mut self,
-        omega: f64,
-        state: &[f64],
-        next: &mut [f64],
-    ) -> Result<f64, Degenerate> {
-        let prior = self.own_prior(state)?;
-        self.sweep_with(&prior, omega, state, next)
-    }
 
     /// `N_k + 1/ω`; what all share is of the size of all.
-    fn scale(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
+    fn scales_of(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
         let (stride, p) = (self.model.stride(), self.model.p());
         for (s, out) in state.chunks_exact(stride).zip(scale.chunks_exact_mut(stride)) {
             out[..=p].fill(s[0] + 1.0 / omega);
@@ -339,33 +298,7 @@ impl Sweeper for TiedSweeper<'_> {
         }
     }
 
-    fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.posterior_with(&prior, omega, state)
-    }
-
-    fn posterior_with_own_prior(
-        &mut self,
-        omega: f64,
-        state: &[f64],
-    ) -> Result<Posterior, Degenerate> {
-        let prior = self.own_prior(state)?;
-        self.posterior_with(&prior, omega, state)
-    }
-
-    fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.update(&prior, omega, state)?;
-        self.prepare(&prior)?;
-        Ok(self.responsibilities_now())
-    }
-
-    fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate> {
-        self.take(posterior)?;
-        Ok(self.responsibilities_now())
-    }
-
-    fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
+    fn contribution_of(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
         let (n, p, rows) = (self.model.n_components, self.model.p(), &self.model.rows);
         for (r, out) in responsibilities.iter().zip(out.chunks_exact_mut(self.model.stride())) {
             out[0] = *r;

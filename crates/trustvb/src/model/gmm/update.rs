@@ -5,10 +5,11 @@ use super::pooling::Pool;
 use super::prior::{Covariances, ResolvedPrior};
 use super::rows::Rows;
 use super::spread::{ScaleOf, Spread};
+use super::steps::Steps;
 use super::{Gmm, scale_both_sides};
 use crate::linalg::{cholesky, gram, invert_lower, packed_index, packed_len};
+use crate::model::Degenerate;
 use crate::model::kernel::Scratch;
-use crate::model::{Degenerate, Sweeper};
 use crate::posterior::{NormalWishartKl, Posterior};
 use crate::special::gamma::Batch;
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,48 @@ impl<'a> GmmSweeper<'a> {
             gammas: Batch::default(),
             scratch: Scratch::default(),
         }
+    }
+
+    fn rows(&self) -> &Rows {
+        if self.use_all { &self.model.rows } else { &self.compacted }
+    }
+}
+
+impl Steps for GmmSweeper<'_> {
+    type Prior = ResolvedPrior;
+
+    fn take_weights(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
+        self.use_all = weights.is_none_or(|w| w.iter().all(|&w| w == 1.0));
+        if let Some(weights) = weights.filter(|_| !self.use_all) {
+            self.compacted.compact(&self.model.rows, weights);
+        }
+        // Moments of the sample: an E-step with one component that takes everything.
+        let p = self.model.p();
+        let everything = Densities { p, numbers: vec![0.0; Densities::stride(p)] };
+        let mut moments = vec![0.0; self.model.statistics_len()];
+        e_step(self.rows(), &everything, &mut moments, &mut Scratch::default());
+        self.total_weight = moments[0];
+        self.prior = None;
+        let prior = self.resolve(&moments)?;
+        self.prior = Some(Rc::new(prior));
+        Ok(())
+    }
+
+    fn prior(&self) -> Option<&Rc<ResolvedPrior>> {
+        self.prior.as_ref()
+    }
+
+    fn resolve(&self, moments: &[f64]) -> Result<ResolvedPrior, Degenerate> {
+        let model = self.model;
+        model.prior.resolve(model.n_components, moments, &model.centre, &model.scale)
+    }
+
+    fn sizes(&self) -> (usize, usize) {
+        (self.model.statistics_len(), self.model.stride())
+    }
+
+    fn jacobian(&self) -> (f64, f64) {
+        (self.total_weight, self.model.ln_scale)
     }
 
     /// (M4): `q(θ)` from the statistics in `state`.
@@ -186,7 +229,7 @@ impl<'a> GmmSweeper<'a> {
 
     /// A whole `q(θ)`, ready for an E-step.
     fn take(&mut self, posterior: &Posterior) -> Result<(), Degenerate> {
-        let prior = self.loaded_prior()?;
+        let prior = self.loaded()?;
         let model = self.model;
         let (p, triangle) = (model.p(), packed_len(model.p()));
         let inverse_scale: Vec<f64> = model.scale.iter().map(|s| 1.0 / s).collect();
@@ -209,19 +252,6 @@ impl<'a> GmmSweeper<'a> {
         }
         self.prepare(&prior)?;
         Ok(())
-    }
-
-    /// Responsibilities of all rows at the `q(θ)` that is prepared.
-    fn responsibilities_now(&self) -> Vec<f64> {
-        let (k, rows) = (self.model.n_components, &self.model.rows);
-        let mut all = vec![0.0; rows.len() * k];
-        for (n, r) in all.chunks_exact_mut(k).enumerate() {
-            for c in 0..k {
-                r[c] = self.densities.ln_density(c, |j| rows.get(n, j));
-            }
-            crate::model::softmax(r);
-        }
-        all
     }
 
     /// What the E-step needs of `q(θ)`, and `KL(q(θ) ‖ p(θ))`.
@@ -308,17 +338,14 @@ impl<'a> GmmSweeper<'a> {
         }
     }
 
-    fn rows(&self) -> &Rows {
-        if self.use_all { &self.model.rows } else { &self.compacted }
-    }
-
     /// The E-step at the `q(θ)` that is prepared, into a state; returns `Σ w log Σρ`.
     fn e_step(&mut self, state: &mut [f64]) -> f64 {
         let rows = if self.use_all { &self.model.rows } else { &self.compacted };
         if self.pool.is_none() {
-            return e_step(rows, &self.densities, state, &mut self.scratch);
+            self.ln_evidence = e_step(rows, &self.densities, state, &mut self.scratch);
+            return self.ln_evidence;
         }
-        let ln_evidence = e_step(rows, &self.densities, &mut self.sums, &mut self.scratch);
+        self.ln_evidence = e_step(rows, &self.densities, &mut self.sums, &mut self.scratch);
         let (statistics, triangle) = (self.model.statistics_len(), packed_len(self.model.p()));
         for (k, next) in state.chunks_exact_mut(self.model.stride()).enumerate() {
             let (sums, extra) = next.split_at_mut(statistics);
@@ -327,29 +354,10 @@ impl<'a> GmmSweeper<'a> {
             extra[..triangle].copy_from_slice(precision);
             extra[triangle] = self.loose[k];
         }
-        ln_evidence
+        self.ln_evidence
     }
 
-    fn sweep_with(
-        &mut self,
-        prior: &ResolvedPrior,
-        omega: f64,
-        state: &[f64],
-        next: &mut [f64],
-    ) -> Result<f64, Degenerate> {
-        self.update(prior, omega, state)?;
-        let kl = self.prepare(prior)?;
-        self.ln_evidence = self.e_step(next);
-        self.bound(omega, self.ln_evidence, kl)
-    }
-
-    /// (M2) from its parts.
-    fn bound(&self, omega: f64, ln_evidence: f64, kl: f64) -> Result<f64, Degenerate> {
-        let bound = omega * (ln_evidence - self.total_weight * self.model.ln_scale) - kl;
-        if bound.is_finite() { Ok(bound) } else { Err(Degenerate::NotFinite) }
-    }
-
-    fn posterior_with(
+    fn posterior_of(
         &mut self,
         prior: &ResolvedPrior,
         omega: f64,
@@ -375,96 +383,22 @@ impl<'a> GmmSweeper<'a> {
         Ok(Posterior::new(model.layout.clone(), parameters))
     }
 
-    fn resolve(&self, moments: &[f64]) -> Result<ResolvedPrior, Degenerate> {
-        let model = self.model;
-        model.prior.resolve(model.n_components, moments, &model.centre, &model.scale)
-    }
-
-    /// The prior of the sample whose moments are the state's totals.
-    fn own_prior(&self, state: &[f64]) -> Result<ResolvedPrior, Degenerate> {
-        let mut totals = vec![0.0; self.model.statistics_len()];
-        for component in state.chunks_exact(self.model.stride()) {
-            for (t, s) in totals.iter_mut().zip(component) {
-                *t += s;
+    /// Responsibilities of all rows at the `q(θ)` that is prepared.
+    fn responsibilities_now(&self) -> Vec<f64> {
+        let (k, rows) = (self.model.n_components, &self.model.rows);
+        let mut all = vec![0.0; rows.len() * k];
+        for (n, r) in all.chunks_exact_mut(k).enumerate() {
+            for c in 0..k {
+                r[c] = self.densities.ln_density(c, |j| rows.get(n, j));
             }
+            crate::model::softmax(r);
         }
-        self.resolve(&totals)
-    }
-
-    fn loaded_prior(&self) -> Result<Rc<ResolvedPrior>, Degenerate> {
-        self.prior.clone().ok_or_else(|| Degenerate::Prior("no weights are loaded".to_owned()))
-    }
-}
-
-impl Sweeper for GmmSweeper<'_> {
-    fn load(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
-        self.use_all = weights.is_none_or(|w| w.iter().all(|&w| w == 1.0));
-        if let Some(weights) = weights.filter(|_| !self.use_all) {
-            self.compacted.compact(&self.model.rows, weights);
-        }
-        // Moments of the sample: an E-step with one component that takes everything.
-        let p = self.model.p();
-        let everything = Densities { p, numbers: vec![0.0; Densities::stride(p)] };
-        let mut moments = vec![0.0; self.model.statistics_len()];
-        e_step(self.rows(), &everything, &mut moments, &mut Scratch::default());
-        self.total_weight = moments[0];
-        self.prior = None;
-        let prior = self.resolve(&moments)?;
-        self.prior = Some(Rc::new(prior));
-        Ok(())
-    }
-
-    fn start(&mut self, _omega: f64, centres: &[f64], state: &mut [f64]) -> Result<(), Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.place(&prior, centres);
-        self.prepare(&prior)?;
-        self.forget_ties(&prior);
-        self.ln_evidence = self.e_step(state);
-        Ok(())
-    }
-
-    fn start_from(&mut self, posterior: &Posterior, state: &mut [f64]) -> Result<(), Degenerate> {
-        self.take(posterior)?;
-        let prior = self.loaded_prior()?;
-        self.forget_ties(&prior);
-        self.ln_evidence = self.e_step(state);
-        Ok(())
-    }
-
-    fn sweep(&mut self, omega: f64, state: &[f64], next: &mut [f64]) -> Result<f64, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.sweep_with(&prior, omega, state, next)
-    }
-
-    fn staggered_sweep(
-        &mut self,
-        omega: f64,
-        state: &[f64],
-        next: &mut [f64],
-    ) -> Result<f64, Degenerate> {
-        let prior = self.loaded_prior()?;
-        // The entropy of the responsibilities behind `state`, which the last E-step made.
-        let entropy = self.ln_evidence - self.densities.expected_ln_density(state);
-        self.update(&prior, omega, state)?;
-        let kl = self.prepare(&prior)?;
-        let expected = self.densities.expected_ln_density(state) + entropy;
-        self.ln_evidence = self.e_step(next);
-        self.bound(omega, expected, kl)
-    }
-
-    fn sweep_with_own_prior(
-        &mut self,
-        omega: f64,
-        state: &[f64],
-        next: &mut [f64],
-    ) -> Result<f64, Degenerate> {
-        let prior = self.own_prior(state)?;
-        self.sweep_with(&prior, omega, state, next)
+        all
     }
 
     /// `N_k + 1/ω`: the weight of component k with the prior's, so a change relative to it is a
     /// relative change of the natural parameters. Rows are scaled, so it serves all moments.
-    fn scale(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
+    fn scales_of(&self, omega: f64, state: &[f64], scale: &mut [f64]) {
         let (stride, statistics) = (self.model.stride(), self.model.statistics_len());
         for (s, out) in state.chunks_exact(stride).zip(scale.chunks_exact_mut(stride)) {
             let (out, extra) = out.split_at_mut(statistics);
@@ -484,33 +418,7 @@ impl Sweeper for GmmSweeper<'_> {
         }
     }
 
-    fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.posterior_with(&prior, omega, state)
-    }
-
-    fn posterior_with_own_prior(
-        &mut self,
-        omega: f64,
-        state: &[f64],
-    ) -> Result<Posterior, Degenerate> {
-        let prior = self.own_prior(state)?;
-        self.posterior_with(&prior, omega, state)
-    }
-
-    fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
-        let prior = self.loaded_prior()?;
-        self.update(&prior, omega, state)?;
-        self.prepare(&prior)?;
-        Ok(self.responsibilities_now())
-    }
-
-    fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate> {
-        self.take(posterior)?;
-        Ok(self.responsibilities_now())
-    }
-
-    fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
+    fn contribution_of(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
         let (p, rows) = (self.model.p(), &self.model.rows);
         for (r, out) in responsibilities.iter().zip(out.chunks_exact_mut(self.model.stride())) {
             out[self.model.statistics_len()..].fill(0.0);
@@ -524,6 +432,22 @@ impl Sweeper for GmmSweeper<'_> {
             }
         }
     }
+
+    fn staggered(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, Degenerate> {
+        let prior = self.loaded()?;
+        // The entropy of the responsibilities behind `state`, which the last E-step made.
+        let entropy = self.ln_evidence - self.densities.expected_ln_density(state);
+        self.update(&prior, omega, state)?;
+        let kl = self.prepare(&prior)?;
+        let expected = self.densities.expected_ln_density(state) + entropy;
+        self.e_step(next);
+        self.bound(omega, expected, kl)
+    }
 }
 
 #[cfg(test)]
@@ -531,11 +455,11 @@ mod tests {
     use super::*;
     use crate::data::Dataset;
     use crate::fit::{FitOptions, Start, fit};
-    use crate::model::{GmmPrior, Model};
+    use crate::model::{GmmPrior, Model, Sweeper};
 
     /// (M2) at whatever `q(θ)` the components hold.
     fn bound(sweeper: &mut GmmSweeper<'_>, omega: f64) -> f64 {
-        let prior = sweeper.loaded_prior().unwrap();
+        let prior = sweeper.loaded().unwrap();
         let kl = sweeper.prepare(&prior).unwrap();
         let mut stats = vec![0.0; sweeper.model.state_len()];
         omega * sweeper.e_step(&mut stats) - kl
@@ -553,7 +477,7 @@ mod tests {
             let found = fit(&model, None, omega, &start, &options, &mut |_| ()).unwrap();
             let mut sweeper = GmmSweeper::new(&model);
             sweeper.load(None).unwrap();
-            let prior = sweeper.loaded_prior().unwrap();
+            let prior = sweeper.loaded().unwrap();
             sweeper.update(&prior, omega, &found.state).unwrap();
             let best = bound(&mut sweeper, omega);
             let fields: [fn(&mut Components) -> &mut Vec<f64>; 5] = [

@@ -14,7 +14,7 @@ fn numbers_that_no_machine_can_hold_are_refused() {
     scratch.write("huge.toml", study);
     scratch.write("many.toml", study.replace("replications = 2", "replications = 4000000000"));
     for (code, words, args) in [
-        (2, "-B 4294967295", &["calibrate", "-B", "4294967295"][..]),
+        (2, "4294967295 bootstraps", &["calibrate", "-B", "4294967295"][..]),
         (2, "at most 100000", &["table", "build", "-o", "x.tvb", "--grid", "4294967296"]),
         (2, "at most 10000000", &["table", "build", "-o", "x.tvb", "-B", "2000000000"]),
         (1, "would need about", &["calibrate", "-B", "9000000", "--grid", "90000"]),

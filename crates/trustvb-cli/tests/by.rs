@@ -74,7 +74,7 @@ fn fits_by_group_and_parquet() {
         assert!(by.ends_with(&format!("{own},")), "{by} {own}");
     }
     let shown = scratch.ok(&["fit", "plants.csv", "--by", "site", "-q"]).stdout;
-    assert!(shown.contains("! C (1 rows): "), "{shown}");
+    assert!(shown.contains("! C (1 row): "), "{shown}");
     let json = scratch.ok(&["fit", "plants.csv", "--by", "site", "--format", "json", "-q"]).json();
     assert_eq!(json["fits"][1]["group"], "B, wet");
 

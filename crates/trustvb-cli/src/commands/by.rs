@@ -247,7 +247,8 @@ fn method_cells(label: &str, answer: &Answer) -> Vec<String> {
 fn push_failures<T>(text: &mut String, groups: &Groups<T>) {
     for (label, n_rows, found) in &groups.found {
         if let Err(error) = found {
-            text.push_str(&format!("! {label} ({n_rows} rows): {error}\n"));
+            let rows = if *n_rows == 1 { "row" } else { "rows" };
+            text.push_str(&format!("! {label} ({n_rows} {rows}): {error}\n"));
         }
     }
 }

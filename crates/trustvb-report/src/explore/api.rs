@@ -61,7 +61,7 @@ pub(super) fn routes(session: Arc<Session>, checks: Arc<Guard>) -> Router {
 
 /// A question about one quantity.
 #[derive(Debug, Deserialize)]
-struct Question {
+struct SingleQuestion {
     table: usize,
     functional: String,
     level: f64,
@@ -91,14 +91,14 @@ enum Form {
 }
 
 /// Why there is no answer, as the page gets it.
-pub(super) struct Problem {
+pub(super) struct Fault {
     status: StatusCode,
     body: Value,
 }
 
-impl Problem {
-    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Problem {
-        Problem { status, body: json!({ "message": message.into() }) }
+impl Fault {
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Fault {
+        Fault { status, body: json!({ "message": message.into() }) }
     }
 
     /// What is wrong, for an answer that has more to say.
@@ -107,34 +107,34 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for Fault {
     fn into_response(self) -> Response {
         (self.status, Json(json!({ "error": self.body }))).into_response()
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Problem {
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Fault {
         let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
         match refusal {
             Refusal::NoTable(at) => {
-                Problem::new(StatusCode::NOT_FOUND, format!("there is no table {at} here"))
+                Fault::new(StatusCode::NOT_FOUND, format!("there is no table {at} here"))
             }
-            Refusal::TooMuch(why) => Problem::new(unprocessable, why),
-            Refusal::Calibrate(CalibrateError::Cancelled) => Problem::new(
+            Refusal::TooMuch(why) => Fault::new(unprocessable, why),
+            Refusal::Calibrate(CalibrateError::Cancelled) => Fault::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 format!(
                     "this takes more than {} seconds; ask for it with `trustvb interval`",
                     limits::PATIENCE.as_secs()
                 ),
             ),
-            Refusal::Calibrate(why) => Problem::new(unprocessable, why.advised(in_command)),
+            Refusal::Calibrate(why) => Fault::new(unprocessable, why.advised(in_command)),
             Refusal::Functional(why) => {
                 // Positions in characters as JavaScript counts them.
                 let units =
                     |at: usize| why.text().get(..at).map_or(0, |text| text.encode_utf16().count());
                 let span = why.span();
-                Problem {
+                Fault {
                     status: unprocessable,
                     body: json!({
                         "message": why.message(),
@@ -148,28 +148,28 @@ impl From<Refusal> for Problem {
     }
 }
 
-pub(super) fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Problem> {
+pub(super) fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Fault> {
     serde_json::from_slice(body).map_err(|why| {
-        Problem::new(StatusCode::BAD_REQUEST, format!("the question cannot be read: {why}"))
+        Fault::new(StatusCode::BAD_REQUEST, format!("the question cannot be read: {why}"))
     })
 }
 
 /// Refuses a level outside (0, 1).
-pub(super) fn check_level(level: f64) -> Result<(), Problem> {
+pub(super) fn check_level(level: f64) -> Result<(), Fault> {
     if level > 0.0 && level < 1.0 {
         return Ok(());
     }
     let why = CalibrateError::Level(level).to_string();
-    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why))
+    Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, why))
 }
 
 /// Checks level and methods, and brings the methods into the order in which results are shown.
-fn check_question(level: f64, methods: &mut Vec<Method>) -> Result<(), Problem> {
+fn check_question(level: f64, methods: &mut Vec<Method>) -> Result<(), Fault> {
     check_level(level)?;
     Method::in_order(methods);
     if methods.is_empty() {
         let why = "choose at least one method";
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
+        return Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, why));
     }
     Ok(())
 }
@@ -187,13 +187,13 @@ impl App {
     /// Runs an evaluation beside the server, in its turn, and for a limited time.
     pub(super) async fn evaluate<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Session, &AtomicBool) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
+        work: impl FnOnce(&Session, &AtomicBool) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
         let cancel = Arc::new(AtomicBool::new(false));
         let _stop = StopOnDrop(cancel.clone());
         let broken = || {
             let why = "the evaluation broke off; please report what you asked for";
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why)
+            Fault::new(StatusCode::INTERNAL_SERVER_ERROR, why)
         };
         let turn = self.turns.clone().acquire_owned().await.map_err(|_| broken())?;
         let (session, flag) = (self.session.clone(), cancel.clone());
@@ -294,12 +294,12 @@ struct Check {
 
 /// Whether a functional can be read; quick, so that the page can ask at every key. That it cannot is an
 /// answer like any other.
-async fn check(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem> {
+async fn check(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Fault> {
     let Check { table, functional } = read(&body)?;
     let known = match app.session.read(table, &functional) {
         Ok(known) => known,
         Err(refusal @ Refusal::NoTable(_)) => return Err(refusal.into()),
-        Err(refusal) => return Ok(Json(json!({ "error": Problem::from(refusal).body }))),
+        Err(refusal) => return Ok(Json(json!({ "error": Fault::from(refusal).body }))),
     };
     let parts: Vec<Value> = known
         .functional
@@ -314,11 +314,11 @@ async fn check(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Probl
 }
 
 /// The answer for one quantity: numbers as the command prints them, words, and figures.
-async fn ask(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem> {
-    let mut question: Question = read(&body)?;
+async fn ask(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Fault> {
+    let mut question: SingleQuestion = read(&body)?;
     check_question(question.level, &mut question.methods)?;
     app.evaluate(move |session, cancel| {
-        let Question { table: at, functional, level, methods } = question;
+        let SingleQuestion { table: at, functional, level, methods } = question;
         let known = session.read(at, &functional)?;
         let list = [known];
         let quantities = session.ask_all(at, &list, &methods, level, cancel)?;
@@ -402,7 +402,7 @@ pub(super) fn command(
     level: f64,
     methods: &[Method],
     more: &[&str],
-) -> Result<String, Problem> {
+) -> Result<String, Fault> {
     let command = QuestionCommand {
         verb,
         table: &session.table(at)?.name,
@@ -415,7 +415,7 @@ pub(super) fn command(
     Ok(command.text())
 }
 
-fn read_list(session: &Session, question: &mut ListQuestion) -> Result<Vec<Arc<Known>>, Problem> {
+fn read_list(session: &Session, question: &mut ListQuestion) -> Result<Vec<Arc<Known>>, Fault> {
     check_question(question.level, &mut question.methods)?;
     if question.functionals.is_empty() || question.functionals.len() > limits::LIST {
         let why = format!(
@@ -423,11 +423,11 @@ fn read_list(session: &Session, question: &mut ListQuestion) -> Result<Vec<Arc<K
             question.functionals.len(),
             limits::LIST
         );
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
+        return Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, why));
     }
     let read = |text: &String| {
         session.read(question.table, text).map_err(|refusal| {
-            let mut problem = Problem::from(refusal);
+            let mut problem = Fault::from(refusal);
             problem.body["functional"] = json!(text);
             problem
         })
@@ -436,7 +436,7 @@ fn read_list(session: &Session, question: &mut ListQuestion) -> Result<Vec<Arc<K
 }
 
 /// The kept quantities in one figure.
-async fn list(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem> {
+async fn list(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Fault> {
     let mut question: ListQuestion = read(&body)?;
     app.evaluate(move |session, cancel| {
         let (at, level) = (question.table, question.level);
@@ -453,7 +453,7 @@ async fn list(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Proble
 }
 
 /// The kept quantities as a file.
-async fn export(State(app): State<App>, body: Bytes) -> Result<Response, Problem> {
+async fn export(State(app): State<App>, body: Bytes) -> Result<Response, Fault> {
     let mut question: ListQuestion = read(&body)?;
     app.evaluate(move |session, cancel| {
         let (at, level) = (question.table, question.level);
@@ -475,9 +475,8 @@ async fn export(State(app): State<App>, body: Bytes) -> Result<Response, Problem
             }
             Form::Svg => ("intervals.svg", "image/svg+xml", forest().into_bytes()),
             Form::Png => {
-                let png = render_png(&forest(), 2.0).map_err(|why| {
-                    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
-                })?;
+                let png = render_png(&forest(), 2.0)
+                    .map_err(|why| Fault::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string()))?;
                 ("intervals.png", "image/png", png)
             }
             Form::Report => {

@@ -1,6 +1,6 @@
 //! The first screen: the verdict, and a row for each quantity.
 
-use super::api::{App, Problem, check_level, command, read};
+use super::api::{App, Fault, check_level, command, read};
 use super::limits;
 use super::session::{Known, Refusal};
 use crate::overview::{Overview, Row, about, overview_methods};
@@ -26,14 +26,14 @@ struct OverviewQuestion {
 }
 
 /// The verdict and the rows. A quantity that cannot be read is told beside the others.
-pub(super) async fn overview(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Problem> {
+pub(super) async fn overview(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Fault> {
     let mut question: OverviewQuestion = read(&body)?;
     Method::in_order(&mut question.methods);
     check_level(question.level)?;
     let n = question.functionals.len();
     if n > limits::LIST {
         let why = format!("the list has {n} quantities; it must have at most {}", limits::LIST);
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why));
+        return Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, why));
     }
     app.evaluate(move |session, cancel| {
         let OverviewQuestion { table: at, functionals, level, methods: compared } = question;
@@ -45,7 +45,7 @@ pub(super) async fn overview(State(app): State<App>, body: Bytes) -> Result<Json
                 Ok(found) => known.push(found),
                 Err(refusal @ Refusal::NoTable(_)) => return Err(refusal.into()),
                 Err(refusal) => {
-                    let mut body = Problem::from(refusal).into_body();
+                    let mut body = Fault::from(refusal).into_body();
                     body["functional"] = json!(text);
                     problems.push(body);
                 }

@@ -87,8 +87,8 @@ impl Plan {
         self.needs_grid = methods.iter().any(|method| method.needs_grid());
     }
 
-    /// The settings of a table for `model`, and its resamples.
-    pub fn settings(self, model: ModelSpec) -> Result<(Settings, Resamples), PlanError> {
+    /// Refuses wishes that do not go together, or that no table can hold.
+    fn check(&self) -> Result<(), PlanError> {
         let too_many = |setting, given: u64, most: u64| PlanError::TooMany { setting, given, most };
         if self.grid > MAX_GRID {
             return Err(too_many(Setting::Grid, self.grid as u64, MAX_GRID as u64));
@@ -117,6 +117,12 @@ impl Plan {
                 return Err(PlanError::SmallSubsets { size: subsets.size, count: subsets.count });
             }
         }
+        Ok(())
+    }
+
+    /// The settings of a table for `model`, and its resamples.
+    pub fn settings(self, model: ModelSpec) -> Result<(Settings, Resamples), PlanError> {
+        self.check()?;
         let needed = |design: Design| -> u32 {
             if !self.designs.contains(&design) {
                 return 0;

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SlurmArgs, threads: Option<usize>) -> Result<(), Failur
 }
 
 /// What is to be made, as far as it is.
-struct Work<'a> {
+struct Submission<'a> {
     /// `table` or `study`.
     kind: &'static str,
     folder: &'a Path,
@@ -76,7 +76,7 @@ fn run_table(args: &SlurmTableArgs) -> Result<(), Failure> {
     let name = operand(&plain(folder.as_os_str())?);
     arrange(
         &args.job,
-        Work {
+        Submission {
             kind: "table",
             folder,
             n_parts: info.n_parts,
@@ -110,7 +110,7 @@ fn run_study(args: &SlurmStudyArgs) -> Result<(), Failure> {
     let own = operand(&plain(folder.as_os_str())?);
     arrange(
         &args.job,
-        Work {
+        Submission {
             kind: "study",
             folder: &folder,
             n_parts: info.n_parts,
@@ -133,7 +133,7 @@ fn begin(job: &JobArgs) -> Result<(), Failure> {
 }
 
 /// Writes the scripts for what is missing, and submits them if that is asked.
-fn arrange(job: &JobArgs, mut work: Work<'_>) -> Result<(), Failure> {
+fn arrange(job: &JobArgs, mut work: Submission<'_>) -> Result<(), Failure> {
     let name = work.folder.display();
     let look = script::command_text("trustvb", &work.look);
     if work.missing_parts.is_empty() {

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use parquet::basic::Compression;
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 
 use super::arrow::durations;
@@ -41,6 +42,18 @@ pub(in crate::data) fn read_parquet<R: ChunkReader + 'static>(
     check_size(name, rows.n_rows, rows.columns.len())?;
     let n_columns = rows.n_columns;
     frame.ok_or_else(|| DataError::HeaderOnly { file: name.to_owned(), n_columns })
+}
+
+/// Refuses a file whose compression is none that can be read here.
+fn check_codecs(metadata: &ParquetMetaData, name: &str) -> Result<(), DataError> {
+    let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
+    match chunks.map(|chunk| chunk.compression()).find(|codec| !is_known(codec)) {
+        None => Ok(()),
+        Some(codec) => {
+            let codec = format!("{codec:?}").split('(').next().unwrap_or_default().to_owned();
+            Err(DataError::Codec { file: name.to_owned(), codec })
+        }
+    }
 }
 
 /// Compressions that are built in.
@@ -217,12 +230,7 @@ impl<'a, R: ChunkReader + 'static> ParquetRows<'a, R> {
             }
             columns.push(ColumnBuilder::new(choice, leaf, kind));
         }
-        let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
-        let codecs = chunks.map(|chunk| chunk.compression());
-        if let Some(codec) = codecs.into_iter().find(|codec| !is_known(codec)) {
-            let codec = format!("{codec:?}").split('(').next().unwrap_or_default().to_owned();
-            return Err(DataError::Codec { file: name.to_owned(), codec });
-        }
+        check_codecs(metadata, name)?;
         let total_bytes: u64 = metadata
             .row_groups()
             .iter()

@@ -59,6 +59,9 @@ pub(crate) fn problem_of(
         let dropped = given.dropped;
         say(format_args!("left out {dropped} rows with missing or infinite values"));
     }
+    if !quiet {
+        given.problem.spec().remarks(given.problem.data()).iter().for_each(say);
+    }
     Ok(given)
 }
 

@@ -115,6 +115,10 @@ pub trait Spec: Send + Sync {
     fn options(&self, published: bool) -> Vec<(&'static str, String)>;
     /// The quantities of a component, 1-based, that a fit's summary shows.
     fn summary(&self, layout: &Layout, component: usize) -> Vec<String>;
+    /// What a user should know of the data before they look at answers, a sentence each.
+    fn remarks(&self, _data: &ModelData) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The same with so many components.
     fn with_components(&self, n_components: usize) -> ModelSpec;

@@ -42,6 +42,24 @@ pub struct MixtureColumn {
 }
 
 impl MixtureColumn {
+    /// The levels of a category that a single row has, in words.
+    pub(super) fn seen_once(&self, values: &[f64]) -> Option<String> {
+        let ColumnKind::Category { levels } = &self.kind else { return None };
+        let mut counts = vec![0_usize; levels.len()];
+        for level in values.iter().filter(|x| !x.is_nan()) {
+            if let Some(count) = counts.get_mut(*level as usize) {
+                *count += 1;
+            }
+        }
+        let rare = levels.iter().zip(counts).filter(|(_, count)| *count == 1);
+        let rare: Vec<String> = rare.map(|(level, _)| format!("`{level}`")).collect();
+        match rare.as_slice() {
+            [] => None,
+            all if all.len() <= 3 => Some(all.join(" and ")),
+            [first, ..] => Some(format!("{first} and {} other levels", rare.len() - 1)),
+        }
+    }
+
     /// Says what in it is not of its kind.
     pub(super) fn check(&self, values: &[f64]) -> Result<(), String> {
         let mut values = values.iter().copied().filter(|x| !x.is_nan());

@@ -203,6 +203,28 @@ impl Spec for ColumnMixture {
         }
     }
 
+    fn remarks(&self, data: &ModelData) -> Vec<String> {
+        let ModelData::Mixed(data) = data else { return Vec::new() };
+        let mut remarks = Vec::new();
+        let (n_missing, cells) = (data.n_missing(), data.n_rows() * data.names().len());
+        if n_missing > 0 {
+            remarks.push(format!(
+                "{n_missing} of {cells} cells are missing; each is left out of its row's likelihood, which is right if cells \
+                 are missing at random"
+            ));
+        }
+        for (column, values) in self.columns.iter().zip(data.columns()) {
+            if let Some(levels) = column.seen_once(values) {
+                let name = &column.name;
+                remarks.push(format!(
+                    "column `{name}` has {levels} only once: its probabilities are mostly the prior's, and resamples without \
+                     it say that it cannot happen"
+                ));
+            }
+        }
+        remarks
+    }
+
     fn summary(&self, layout: &Layout, k: usize) -> Vec<String> {
         let mut texts = vec![format!("pi[{k}]")];
         for (j, column) in self.columns.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Answers as people and programs read them: JSON, CSV and sentences, one form for every way of asking.
 //!
 //! What an answer has is listed once ([`fields`]); JSON, CSV, and dictionaries of other languages are made from that
-//! list. What is said of VB's own intervals ([`verdict`]) and of warnings ([`warnings()`]) is worded here and nowhere
+//! list. What is said of VB's own intervals ([`verdict()`]) and of warnings ([`warnings()`]) is worded here and nowhere
 //! else.
 
 mod numbers;

@@ -82,7 +82,7 @@ impl GroupStatistics {
         (0..self.n_groups()).map(|group| self.sums(group).n_rows() as usize).collect()
     }
 
-    /// Column `j` of the design in a few numbers, or the response for `j` = [`n_columns`](Self::n_columns).
+    /// Column `j` of the design in a few numbers, or the response for `j` = their number.
     pub fn summary(&self, j: usize) -> VariableSummary {
         let pooled = self.pooled();
         let (n, mean) = (pooled.n_rows(), pooled.mean(j));

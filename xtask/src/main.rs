@@ -36,6 +36,7 @@ usage: cargo xtask TASK
   python          the Python package alone: installed into an environment of its own, lints, tests
   r               the R package alone (installs R if it is missing): R CMD build, R CMD check, tests
   r --tarball     only the package as one file, which builds without this checkout
+  browser         report and explorer in a headless Chromium alone (installs it if it is missing)
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
   bench           seconds per fit against scikit-learn and StepMix, to benches/RESULTS.md (needs Python)
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         ["python"] => python::test(),
         ["r"] => r::test(true),
         ["r", "--tarball"] => r::tarball().map(|_| ()),
+        ["browser"] => browser::test(),
         ["documents"] => documents::run(Stale::Refuse),
         ["documents", "--write"] => documents::run(Stale::Mend),
         ["bench"] => bench::run(),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _ask, _native, _select
+from . import _ask, _by, _native, _select
 from ._ask import Asked
 from ._base import Estimator, seed_of
 from ._frames import FrameName
@@ -262,6 +262,38 @@ class Calibrated(Estimator):
             return self.compare(h, level, method, draws=draws, frame=frame, **table)
         held, asking = self._asked(h, level, self._one_method(), table)
         return held.intervals(h, level, draws=draws, frame=frame, **asking)
+
+    def intervals_by(
+        self,
+        *data: Any,
+        by: Any,
+        h: Asked = None,
+        level: float | Iterable[float] = 0.95,
+        table: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        progress: Wish = None,
+        frame: FrameName = "pandas",
+        **named: Any,
+    ) -> pandas.DataFrame | Any:
+        """:meth:`intervals` for each group of rows, a model like this one fitted to each, as ``calibrate --by`` does.
+
+        Parameters
+        ----------
+        data, named : what :meth:`fit` takes.
+        by : the name of a column of the data, which is no part of the model, or a label for each row.
+        h, level, frame : those of :meth:`intervals`.
+        table : arguments of :meth:`table`, such as ``{"bootstraps": 200}``.
+        n_jobs : threads, all cores if not given; results do not depend on it.
+
+        Returns
+        -------
+        A row per group, quantity and level with the columns of :meth:`intervals`; a column of truth values for each
+        warning that some row carries; and ``error``, which says why a group has no answers. A group's rows are those
+        that it would have alone. The estimator itself stays as it is.
+        """
+        return _by.intervals_by(
+            self, data, named, by, h, level, dict(table or {}), n_jobs, progress, frame
+        )
 
     def compare(
         self,

@@ -186,7 +186,8 @@ _COMPARISON = (
     "coverage_se",
 )
 
-_ANSWER = (
+#: Columns of an answer.
+ANSWER = (
     "functional",
     "level",
     "estimate",
@@ -213,7 +214,7 @@ def comparison(rows: list[dict[str, Any]], frame: FrameName) -> Any:
 
 def answer(rows: list[dict[str, Any]], frame: FrameName) -> Any:
     """A row per quantity and level, as :func:`_answer.one_answer` has them."""
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in _ANSWER}
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in ANSWER}
     columns["warnings"] = [flags(row, distrust=True) for row in rows]
     return _shown(columns, rows, frame)
 

@@ -25,8 +25,9 @@ pub(crate) fn test() -> Result<(), String> {
     run(module(&python, &package, "ruff").args(["check", "."]))?;
     run(module(&python, &package, "ruff").args(["format", "--check", "."]))?;
     run(module(&python, &package, "mypy").arg("python/trustvb"))?;
+    // A file's tests share what they fit, so a file is for one process.
     run(module(&python, &package, "pytest")
-        .args(["--quiet", "--ignore", CLUSTER])
+        .args(["--quiet", "--ignore", CLUSTER, "--numprocesses=auto", "--dist=loadfile"])
         .env("TRUSTVB_COMMAND", command))
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn run(stale: Stale) -> Result<(), String> {
     let mut path = vec![folder, scratch.join("installed/bin")];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let path = std::env::join_paths(path).map_err(|why| why.to_string())?;
+    let mut wrong = Vec::new();
     for page in pages()? {
         let file = root().join(&page);
         let text = fs::read_to_string(&file).map_err(|why| format!("cannot read {page}: {why}"))?;
@@ -67,10 +68,8 @@ pub(crate) fn run(stale: Stale) -> Result<(), String> {
             let Some(difference) = shown.difference(printed) else { continue };
             let at = format!("{page}:{}", shown.first_line);
             if stale == Stale::Refuse || shown.is_partial() {
-                return Err(format!(
-                    "{at} shows what is not printed; `cargo xtask documents --write` mends blocks that leave nothing \
-                     out\n  {difference}"
-                ));
+                wrong.push(format!("{at} shows what is not printed\n  {difference}"));
+                continue;
             }
             mended = shown.replaced(&mended, printed);
             println!("{at}: written again");
@@ -79,7 +78,13 @@ pub(crate) fn run(stale: Stale) -> Result<(), String> {
             fs::write(&file, mended).map_err(|why| format!("cannot write {page}: {why}"))?;
         }
     }
-    Ok(())
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "{}\n`cargo xtask documents --write` mends blocks that leave nothing out",
+            wrong.join("\n")
+        )),
+    }
 }
 
 /// The README, and every page of docs in the order of their names.

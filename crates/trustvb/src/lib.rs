@@ -78,6 +78,7 @@ pub mod special;
 mod store;
 pub mod study;
 pub mod table;
+pub mod weights;
 
 /// The README's Rust, as documentation tests.
 #[cfg(doctest)]

@@ -10,3 +10,4 @@ pub use crate::model::{
 };
 pub use crate::problem::Problem;
 pub use crate::table::TvbTable;
+pub use crate::weights::{UnitWeights, WeightKind, WeightsFrom};

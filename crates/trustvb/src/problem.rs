@@ -2,8 +2,9 @@
 
 use crate::defaults;
 use crate::fit::{self, Fit, FitOptions, Progress, Start};
-use crate::model::{Degenerate, Model, ModelData, ModelError, ModelSpec};
+use crate::model::{Degenerate, Model, ModelData, ModelError, ModelSpec, Weighted};
 use crate::table::{TableRequest, hash_data};
+use crate::weights::{UnitWeights, WeightError};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +22,9 @@ use std::sync::{Arc, OnceLock};
 pub struct Problem {
     spec: ModelSpec,
     data: Arc<ModelData>,
+    weights: Option<Arc<UnitWeights>>,
+    /// The model without weights.
+    bare: Arc<dyn Model>,
     model: Arc<dyn Model>,
     hash: Arc<OnceLock<String>>,
 }
@@ -37,9 +41,41 @@ impl Problem {
         spec: impl Into<ModelSpec>,
         data: impl Into<ModelData>,
     ) -> Result<Problem, ModelError> {
-        let (spec, data) = (spec.into(), data.into());
-        let model = Arc::from(spec.build(&data)?);
-        Ok(Problem { spec, data: Arc::new(data), model, hash: Arc::default() })
+        let (spec, data) = (spec.into(), Arc::new(data.into()));
+        let model: Arc<dyn Model> = Arc::from(spec.build(&data)?);
+        Ok(Problem { spec, data, weights: None, bare: model.clone(), model, hash: Arc::default() })
+    }
+
+    /// The same with a weight for each unit, through fits, resamples and tables; instead of those that it had.
+    ///
+    /// ```
+    /// use trustvb::prelude::*;
+    ///
+    /// let counts: Vec<f64> = (0..272).map(|row| f64::from(row % 3)).collect();
+    /// let from = WeightsFrom { kind: WeightKind::Frequency, column: "n".to_owned() };
+    /// let problem = GaussianMixture::new(2).bind(Dataset::faithful())?;
+    /// let problem = problem.weighted(UnitWeights::new(from, counts)?)?;
+    /// assert_eq!(problem.n_units(), 271);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn weighted(self, weights: UnitWeights) -> Result<Problem, WeightError> {
+        let (given, needed) = (weights.n_rows(), self.data.n_units());
+        if given != needed {
+            return Err(WeightError::Length { given, needed });
+        }
+        let weights = Arc::new(weights);
+        let model = Arc::new(Weighted::new(self.bare.clone(), weights.clone()));
+        Ok(Problem { weights: Some(weights), model, hash: Arc::default(), ..self })
+    }
+
+    /// The weights of units, where they have any.
+    pub fn weights(&self) -> Option<&Arc<UnitWeights>> {
+        self.weights.as_ref()
+    }
+
+    /// Number of exchangeable units: what is resampled.
+    pub fn n_units(&self) -> usize {
+        self.weights.as_ref().map_or(self.data.n_units(), |weights| weights.n_units())
     }
 
     /// The model's settings.
@@ -57,9 +93,9 @@ impl Problem {
         &self.model
     }
 
-    /// SHA-256 of names and values of the data.
+    /// SHA-256 of names and values of the data, weights among them.
     pub fn data_hash(&self) -> &str {
-        self.hash.get_or_init(|| hash_data(&self.data))
+        self.hash.get_or_init(|| hash_data(&self.data, self.weights.as_deref()))
     }
 
     /// One fit, by default at ω = 1 from the best of ten starts.

@@ -6,6 +6,7 @@
 //! what these are compared with.
 
 use crate::hash::hex;
+use crate::model::Model;
 use crate::random::{Purpose, index, stream};
 use rand_distr::{Binomial, Distribution};
 use serde::{Deserialize, Serialize};
@@ -246,6 +247,29 @@ impl Resamples {
     /// Whether weights change along the ω-path, so that nothing is warm-started.
     pub fn changes_with_omega(&self, design: Design) -> bool {
         self.fresh_splits && design == Design::Split
+    }
+
+    /// As [`weights`](Self::weights), of the units that a model has. Where some stand for several, these are drawn as if
+    /// they followed each other in the data.
+    pub fn weights_for(
+        &self,
+        model: &dyn Model,
+        design: Design,
+        replicate: u32,
+        omega_number: usize,
+    ) -> Vec<f64> {
+        let Some(repeats) = model.repeats() else {
+            return self.weights(design, replicate, omega_number, model.n_units());
+        };
+        let n_units = repeats.iter().sum::<f64>() as usize;
+        let drawn = self.weights(design, replicate, omega_number, n_units);
+        let mut rest = drawn.as_slice();
+        let mut of_row = |n: &f64| {
+            let (own, others) = rest.split_at((*n as usize).min(rest.len()));
+            rest = others;
+            own.iter().sum()
+        };
+        repeats.iter().map(&mut of_row).collect()
     }
 
     /// The weights of a replicate, at grid point `omega_number` when splits are fresh.

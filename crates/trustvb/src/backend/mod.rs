@@ -33,12 +33,12 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     /// The path of a job, at its beginning. That of the full data is known and at its end.
     pub fn walk(&self, job: Job) -> Walk<'a> {
-        let (resamples, n_units, first) = (self.resamples, self.model.n_units(), self.first);
+        let (resamples, model, first) = (self.resamples, self.model, self.first);
         let trip = Trip {
             model: self.model,
             omegas: self.omegas,
             weights: Box::new(move |i| {
-                resamples.weights(job.design, job.replicate, first + i, n_units)
+                resamples.weights_for(model, job.design, job.replicate, first + i)
             }),
             weights_change: self.resamples.changes_with_omega(job.design),
             number: self.stream(job),

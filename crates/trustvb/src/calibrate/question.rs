@@ -81,7 +81,7 @@ impl<'a> Question<'a> {
 
     /// By what factor the spread of each component differs from that of its data.
     pub(super) fn made_by_prior(&self) -> &[f64] {
-        let found = || self.model.map(|model| model.made_by_prior(&self.first));
+        let found = || self.model.map(|model| model.made_by_prior(&self.first, None));
         self.shown.made_by_prior.get_or_init(|| found().unwrap_or_default())
     }
 

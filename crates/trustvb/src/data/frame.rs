@@ -225,6 +225,13 @@ impl Frame {
         &self.dropped
     }
 
+    /// The other columns, and column `j`.
+    pub(crate) fn without(mut self, j: usize) -> (Frame, Column) {
+        self.names.remove(j);
+        let column = self.columns.remove(j);
+        (self, column)
+    }
+
     /// The numbers of column `j`, or an error when it holds text.
     pub fn numeric(&self, j: usize) -> Result<&[f64], DataError> {
         match &self.columns[j] {

@@ -61,6 +61,7 @@ impl Linearisation {
         omega: f64,
         state: &[f64],
     ) -> Result<Linearisation, InfluenceError> {
+        let weights = weights.or_else(|| model.repeats());
         let n = model.state_len();
         if n > MAX_STATE {
             return Err(InfluenceError::TooLarge(n));

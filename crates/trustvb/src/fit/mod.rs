@@ -86,6 +86,7 @@ pub fn fit(
     options: &FitOptions,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Fit, Degenerate> {
+    let weights = weights.or_else(|| model.repeats());
     let (state, outcome, starts) = match (start, options.stopping) {
         // Bounds on the way tell which start is the best only if they rise with every sweep.
         (Start::KMeans { restarts, seed }, Stopping::Relative(tolerance))

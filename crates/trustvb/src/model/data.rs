@@ -2,6 +2,7 @@
 
 use super::{GroupStatistics, MixedData, ModelError, ModelSpec};
 use crate::data::{Dataset, Grouped};
+use crate::weights::{UnitWeights, WeightError};
 
 /// Data of a kind that a model takes.
 #[derive(Clone, Debug)]
@@ -125,6 +126,23 @@ impl ModelData {
         match self {
             ModelData::Groups(data) => Some(data.groups()),
             _ => None,
+        }
+    }
+
+    /// For each row that is held, what its unit has.
+    pub(crate) fn of_rows(&self, of_units: &[f64]) -> Vec<f64> {
+        match self.groups() {
+            Some(groups) => groups.iter().map(|&g| of_units[g]).collect(),
+            None => of_units.to_vec(),
+        }
+    }
+
+    /// The inverse of [`of_rows`](Self::of_rows): weights of units from those of rows, which must be alike in a unit.
+    pub fn of_units(&self, of_rows: &[f64]) -> Result<Vec<f64>, WeightError> {
+        match self.groups() {
+            Some(groups) => UnitWeights::of_units(of_rows, groups, self.n_units()),
+            None if of_rows.len() == self.n_units() => Ok(of_rows.to_vec()),
+            None => Err(WeightError::Length { given: of_rows.len(), needed: self.n_units() }),
         }
     }
 

@@ -10,6 +10,8 @@ mod moments;
 mod prior;
 mod registry;
 mod spec;
+mod weigh;
+mod weighted;
 mod wish;
 
 pub use bmlr::{
@@ -31,7 +33,10 @@ pub use prior::PriorBase;
 pub(crate) use registry::quantities;
 pub use registry::{KINDS, ModelSpec, Simulation, SimulationSettings};
 pub use spec::{Kind, Noun, PriorInWords, Spec};
-pub use wish::{ColumnType, PriorWish, Source, TakePieces, WishError, Wished, Wishes};
+pub(crate) use weighted::Weighted;
+pub use wish::{
+    ColumnType, PriorWish, Source, TakePieces, WishError, Wished, WishedWeights, Wishes,
+};
 
 use crate::data::DataError;
 use crate::functional::{Entry, Place, Quantity, Reported};
@@ -133,10 +138,15 @@ pub trait Model: Send + Sync {
     fn variants(&self, _state: &[f64]) -> Vec<Vec<f64>> {
         Vec::new()
     }
-    /// For each component, by what factor its spread in a fit of all units differs at most from that of the units, weighted
-    /// by their responsibilities: what is far above 1 is the prior's doing. Nothing where the model cannot say.
-    fn made_by_prior(&self, _posterior: &Posterior) -> Vec<f64> {
+    /// For each component, by what factor its spread in a fit of weighted units differs at most from that of the units,
+    /// weighted by their responsibilities too: what is far above 1 is the prior's doing. Nothing where the model cannot say.
+    fn made_by_prior(&self, _posterior: &Posterior, _weights: Option<&[f64]>) -> Vec<f64> {
         Vec::new()
+    }
+    /// How many exchangeable units each of its own stands for, where a user has given them weights: a resample draws from
+    /// so many, and `None` as weights means these. Leave the default: no model knows of it but the one around it.
+    fn repeats(&self) -> Option<&[f64]> {
+        None
     }
 }
 

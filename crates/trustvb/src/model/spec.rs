@@ -1,5 +1,6 @@
 //! What a model's settings must say of themselves, so that nobody else need know which model they are of.
 
+use super::weigh::Weighing;
 use super::wish::{Source, WishError, Wished, Wishes};
 use super::{KINDS, Model, ModelData, ModelError, ModelSpec, PriorBase};
 use crate::data::Dataset;
@@ -57,7 +58,18 @@ impl Kind {
     /// Reads the data and settles the model that wishes mean, if they are this model's.
     pub fn grant(&self, wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
         wishes.check(self)?;
-        (self.grant)(wishes, source)
+        let Some(wish) = &wishes.weights else { return (self.grant)(wishes, source) };
+        if wishes.stream {
+            let what = format!(
+                "--stream keeps sums over groups and no rows, so it cannot go with {}; leave --stream out",
+                wish.kind.option()
+            );
+            return Err(WishError::Options(what));
+        }
+        let weighing = Weighing::new(source, wish);
+        let wished = (self.grant)(wishes, &weighing)?;
+        let weights = Some(weighing.weights(&wished.data)?);
+        Ok(Wished { weights, ..wished })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Covariance, KINDS, Kind, ModelData, ModelError, ModelSpec, PriorBase, Update};
 use crate::data::{DataError, Frame, ReadOptions};
 use crate::remedy::{Advise, Remedy};
+use crate::weights::{UnitWeights, WeightKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -32,8 +33,19 @@ pub struct Wishes {
     pub covariance: Option<Covariance>,
     /// What columns hold, for models that take columns of several kinds.
     pub types: Vec<(String, ColumnType)>,
+    /// What rows count for.
+    pub weights: Option<WishedWeights>,
     /// What is left open is as in the paper's code.
     pub published: bool,
+}
+
+/// The column that says what rows count for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WishedWeights {
+    /// Its name or number.
+    pub column: String,
+    /// What its numbers mean.
+    pub kind: WeightKind,
 }
 
 impl Wishes {
@@ -51,6 +63,7 @@ impl Wishes {
             update: None,
             covariance: None,
             types: Vec::new(),
+            weights: None,
             published: false,
         }
     }
@@ -179,6 +192,8 @@ pub struct Wished {
     pub data: ModelData,
     /// Rows left out because something is missing.
     pub dropped: usize,
+    /// What its units count for.
+    pub weights: Option<UnitWeights>,
 }
 
 /// Why wishes cannot be granted.

@@ -15,9 +15,11 @@ mod words;
 pub use criterion::Criterion;
 
 use crate::fit::{self, Fit, FitOptions, Progress, Start, grown, improved, shrunk};
-use crate::model::{Model, ModelData, ModelError, ModelSpec};
+use crate::model::{Model, ModelData, ModelError, ModelSpec, Weighted};
 use crate::special::gamma::ln_gamma;
 use crate::table::STARTS;
+use crate::weights::UnitWeights;
+use std::sync::Arc;
 
 /// Why there is nothing to choose from.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +86,7 @@ impl Candidate {
 #[derive(Clone, Debug)]
 pub struct SelectRequest<'a> {
     data: &'a ModelData,
+    weights: Option<Arc<UnitWeights>>,
     /// Shapes, each with any number of components.
     specs: Vec<ModelSpec>,
     components: Vec<usize>,
@@ -114,6 +117,7 @@ impl<'a> SelectRequest<'a> {
         components.dedup();
         SelectRequest {
             data,
+            weights: None,
             specs: vec![spec.clone()],
             components,
             criterion: None,
@@ -121,6 +125,15 @@ impl<'a> SelectRequest<'a> {
             seed: 1,
             options: FitOptions::default(),
         }
+    }
+
+    /// With weights of the units. Likelihoods are then those of the weighted units.
+    pub fn weights(self, weights: Option<Arc<UnitWeights>>) -> Self {
+        SelectRequest { weights, ..self }
+    }
+
+    fn n_units(&self) -> usize {
+        self.weights.as_ref().map_or(self.data.n_units(), |weights| weights.n_units())
     }
 
     /// In these shapes, of those that the model has.
@@ -162,7 +175,7 @@ impl<'a> SelectRequest<'a> {
         watch: &mut dyn FnMut(&SelectProgress),
     ) -> Result<Selection, SelectError> {
         let Some(&most) = self.components.last() else { return Err(SelectError::Empty) };
-        let n = self.data.n_units();
+        let n = self.n_units();
         if most < 1 || self.components[0] < 1 {
             return Err(SelectError::Empty);
         }
@@ -196,7 +209,10 @@ impl<'a> SelectRequest<'a> {
             let done = done + at;
             watch(&SelectProgress { done, total, n_components: k, shape: spec.shape() });
             let spec = spec.with_components(k);
-            let model = spec.build(self.data)?;
+            let mut model: Arc<dyn Model> = Arc::from(spec.build(self.data)?);
+            if let Some(weights) = &self.weights {
+                model = Arc::new(Weighted::new(model, weights.clone()));
+            }
             let found = fit::fit(model.as_ref(), None, 1.0, &start, &self.options, &mut silent);
             let found = found.map_err(|why| why.to_string()).map(|fit| match fits.last() {
                 Some(Tried { spec, found: Ok(fewer), .. }) if spec.n_components() + 1 == k => {
@@ -219,6 +235,14 @@ impl<'a> SelectRequest<'a> {
             }
         }
         Ok(fits.into_iter().map(|tried| self.candidate(tried)).collect())
+    }
+
+    /// What units have, added up with their weights.
+    fn total(&self, of_units: Vec<f64>) -> f64 {
+        match &self.weights {
+            Some(weights) => weights.totals().iter().zip(of_units).map(|(w, x)| w * x).sum(),
+            None => of_units.iter().sum(),
+        }
     }
 
     /// A fit with its criteria.
@@ -244,11 +268,11 @@ impl<'a> SelectRequest<'a> {
         if let Some(fit) = &fit {
             candidate.bound = fit.outcome.bound + ln_gamma(k as f64 + 1.0);
             if let Some(densities) = spec.ln_densities(self.data, &fit.posterior) {
-                candidate.ln_likelihood = densities.iter().sum();
+                candidate.ln_likelihood = self.total(densities);
             }
-            let n = self.data.n_units() as f64;
+            let n = self.n_units() as f64;
             candidate.bic = -2.0 * candidate.ln_likelihood + n_free as f64 * n.ln();
-            candidate.icl = candidate.bic + 2.0 * doubt(model.as_ref(), fit);
+            candidate.icl = candidate.bic + 2.0 * self.total(doubts(model.as_ref(), fit));
         }
         candidate.fit = fit;
         candidate
@@ -258,17 +282,17 @@ impl<'a> SelectRequest<'a> {
 /// A number of components on its way.
 struct Tried {
     spec: ModelSpec,
-    model: Box<dyn Model>,
+    model: Arc<dyn Model>,
     found: Result<Fit, String>,
 }
 
-/// `−Σ_n log max_k r_nk`; NaN where there are no responsibilities.
-fn doubt(model: &dyn Model, fit: &Fit) -> f64 {
+/// `−log max_k r_nk` of each unit; NaN where there are no responsibilities.
+fn doubts(model: &dyn Model, fit: &Fit) -> Vec<f64> {
     let mut sweeper = model.sweeper();
     let found = sweeper.load(None).and_then(|()| sweeper.responsibilities_under(&fit.posterior));
     let k = model.n_components();
     let own = |r: &[f64]| -r.iter().copied().fold(0.0, f64::max).ln();
-    found.map_or(f64::NAN, |all| all.chunks_exact(k).map(own).sum())
+    found.map_or(vec![f64::NAN; model.n_units()], |all| all.chunks_exact(k).map(own).collect())
 }
 
 /// What was compared, and which is recommended.

@@ -2,7 +2,7 @@
 
 use super::disk::{Kept, TableError, read_data};
 use super::parts::{self, Chunk};
-use super::{Manifest, hash_data};
+use super::{KeptData, Manifest, hash_data};
 use crate::backend::Job;
 use crate::fit::PathFits;
 use crate::location::Location;
@@ -50,7 +50,7 @@ pub fn diff(first: &Location, second: &Location) -> Result<TableDiff, TableError
     diff.data = match &data {
         (Some(_), None) => Some("only the first table has its data".to_owned()),
         (None, Some(_)) => Some("only the second table has its data".to_owned()),
-        (Some(a), Some(b)) if hash_data(a) != hash_data(b) => Some("their data differ".to_owned()),
+        (Some(a), Some(b)) if hash_of(a) != hash_of(b) => Some("their data differ".to_owned()),
         _ => None,
     };
     if !diff.manifest.is_empty() {
@@ -76,6 +76,10 @@ pub fn diff(first: &Location, second: &Location) -> Result<TableDiff, TableError
         }
     }
     Ok(diff)
+}
+
+fn hash_of(kept: &KeptData) -> String {
+    hash_data(&kept.data, kept.weights.as_deref())
 }
 
 /// Every top-level field that differs.

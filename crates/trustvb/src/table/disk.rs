@@ -2,7 +2,7 @@
 
 use super::build::{bytes, check_memory, run};
 use super::parts::{self, Chunk};
-use super::{Blueprint, BuildError, Manifest, TvbTable, Watch};
+use super::{Blueprint, BuildError, KeptData, Manifest, TvbTable, Watch};
 use crate::backend::{Backend, Job};
 use crate::data::{DataError, Dataset, dataset_bytes, read_dataset_in};
 use crate::fit::PathFits;
@@ -10,9 +10,10 @@ use crate::location::Location;
 use crate::model::{ModelData, ModelError};
 use crate::remedy::{Advise, Remedy};
 use crate::store::{self, PARTS, Store, StoreError, if_there};
+use crate::weights::UnitWeights;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is wrong with a table on disk.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +82,9 @@ impl Shard {
 /// The file of the data.
 pub(super) const DATA: &str = "data.parquet";
 
+/// Its last column, where units have weights.
+const WEIGHT: &str = "(weight)";
+
 /// Parts for each thread that are computed before any of them need be whole: more would be more memory, fewer would
 /// leave threads idle at the end of each batch.
 const PARTS_PER_THREAD: usize = 4;
@@ -144,7 +148,8 @@ impl Blueprint {
     }
 
     fn prepare(&self, place: &Location, with_data: bool) -> Result<Kept, TableError> {
-        prepare(place, self.manifest(), with_data.then(|| self.problem.data().as_ref()))
+        let data = (self.problem.data().as_ref(), self.problem.weights().map(Arc::as_ref));
+        prepare(place, self.manifest(), with_data.then_some(data))
     }
 }
 
@@ -179,13 +184,18 @@ impl Gathered {
 fn prepare(
     place: &Location,
     manifest: Manifest,
-    data: Option<&ModelData>,
+    data: Option<(&ModelData, Option<&UnitWeights>)>,
 ) -> Result<Kept, TableError> {
     let kept = Kept::claim(place, manifest)?;
-    if let Some(data) = data
+    if let Some((data, weights)) = data
         && !kept.has(DATA)?
     {
-        let dataset = Dataset::with_gaps(data.column_names(), data.columns());
+        let (mut names, mut columns) = (data.column_names(), data.columns());
+        if let Some(weights) = weights {
+            names.push(WEIGHT.to_owned());
+            columns.push(data.of_rows(&weights.totals()));
+        }
+        let dataset = Dataset::with_gaps(names, columns);
         kept.write(DATA, dataset_bytes(&dataset))?;
     }
     Ok(kept)
@@ -194,7 +204,8 @@ fn prepare(
 /// Writes a table that is in memory. A part whose paths it does not all have is left out, to be built
 /// later.
 pub fn save(table: &TvbTable, place: &Location) -> Result<(), TableError> {
-    let kept = prepare(place, table.manifest().clone(), table.data())?;
+    let data = table.data().map(|data| (data, table.weights().map(Arc::as_ref)));
+    let kept = prepare(place, table.manifest().clone(), data)?;
     for chunk in Chunk::all(&kept.manifest) {
         let paths: Option<Vec<(Job, _)>> = chunk
             .jobs(&kept.manifest)
@@ -231,20 +242,47 @@ pub fn open(place: &Location) -> Result<TvbTable, TableError> {
 }
 
 /// The data of a table, if they are there and those it was built from.
-pub(super) fn read_data(kept: &Kept) -> Result<Option<ModelData>, TableError> {
+pub(super) fn read_data(kept: &Kept) -> Result<Option<KeptData>, TableError> {
     let (place, manifest) = (&kept.place, &kept.manifest);
     let file = place.name_of(DATA);
     let content = place.read(DATA).map_err(|source| StoreError::Io { file: file.clone(), source });
     let Some(content) = if_there(content)? else { return Ok(None) };
-    let data = ModelData::from_dataset(&manifest.model, read_dataset_in(content, &file)?)?;
+    let mut stored = read_dataset_in(content, &file)?;
     let wrong = |what: &str| kept.damaged(DATA, what);
-    if super::hash_data(&data) != manifest.data_hash {
+    let weights = match manifest.weights {
+        Some(_) => Some(take_weights(&mut stored).ok_or_else(|| wrong("it has no weights"))?),
+        None => None,
+    };
+    let data = ModelData::from_dataset(&manifest.model, stored)?;
+    let weights = match (&manifest.weights, weights) {
+        (Some(from), Some(values)) => {
+            let found = data.of_units(&values);
+            let found = found.and_then(|values| UnitWeights::stored(from.clone(), values));
+            Some(Arc::new(found.map_err(|what| wrong(&what.to_string()))?))
+        }
+        _ => None,
+    };
+    if super::hash_data(&data, weights.as_deref()) != manifest.data_hash {
         return Err(wrong("the data are not those the table was built from").into());
     }
-    if data.n_units() != manifest.n_units || data.variables() != manifest.columns {
+    let n_units = weights.as_ref().map_or(data.n_units(), |weights| weights.n_units());
+    if n_units != manifest.n_units || data.variables() != manifest.columns {
         return Err(wrong("its units or columns are not those of the manifest").into());
     }
-    Ok(Some(data))
+    Ok(Some(KeptData { data, weights }))
+}
+
+/// Takes the weights of rows, the last column, out of data that were kept.
+fn take_weights(stored: &mut Dataset) -> Option<Vec<f64>> {
+    let last = stored.n_columns().checked_sub(1).filter(|&last| last > 0)?;
+    if stored.names()[last] != WEIGHT {
+        return None;
+    }
+    let values = stored.column(last).to_vec();
+    let columns = (0..last).map(|j| stored.column(j).to_vec()).collect();
+    let rest = Dataset::with_gaps(stored.names()[..last].to_vec(), columns);
+    *stored = rest.with_source(stored.source());
+    Some(values)
 }
 
 /// Adds the parts of `sources` to `target`, which is made when it does not exist. Returns the number of parts
@@ -259,7 +297,8 @@ pub fn merge(target: &Location, sources: &[Location]) -> Result<usize, TableErro
             data = read_data(source)?;
         }
     }
-    let target = prepare(target, first.manifest.clone(), data.as_ref())?;
+    let data = data.as_ref().map(|kept| (&kept.data, kept.weights.as_deref()));
+    let target = prepare(target, first.manifest.clone(), data)?;
     let (mut added, mut damaged) = (0, None);
     for chunk in Chunk::all(&target.manifest) {
         if parts::read(&target, chunk).is_ok() {

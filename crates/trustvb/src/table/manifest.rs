@@ -6,6 +6,7 @@ use crate::model::{ModelData, ModelSpec};
 use crate::posterior::Layout;
 use crate::problem::Problem;
 use crate::resample::{Design, Subsets};
+use crate::weights::{UnitWeights, WeightsFrom};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
@@ -119,6 +120,9 @@ pub struct Manifest {
     /// Whether the data are statistics of groups whose rows were not held (`--stream`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub statistics: bool,
+    /// Where the units' weights are from, if they have any; the weights themselves are the last column of the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<WeightsFrom>,
     /// Number of units.
     pub n_units: usize,
     /// SHA-256 of names and values of the data.
@@ -149,7 +153,8 @@ impl Manifest {
             layout: problem.model().layout().as_ref().clone(),
             columns: data.variables(),
             statistics: data.is_statistics(),
-            n_units: data.n_units(),
+            weights: problem.weights().map(|weights| weights.from().clone()),
+            n_units: problem.n_units(),
             data_hash: problem.data_hash().to_owned(),
             block: BLOCK,
         }
@@ -166,6 +171,7 @@ impl Manifest {
             layout: layout.clone(),
             columns: Vec::new(),
             statistics: false,
+            weights: None,
             n_units,
             data_hash: String::new(),
             block: BLOCK,
@@ -188,14 +194,20 @@ pub(super) fn upgrade(value: &mut serde_json::Value) {
 /// table is not thousands of files.
 const BLOCK: u32 = 20;
 
-/// SHA-256 of the names and the bits of all values.
-pub(crate) fn hash_data(data: &ModelData) -> String {
+/// SHA-256 of the names and the bits of all values, and of weights.
+pub(crate) fn hash_data(data: &ModelData, weights: Option<&UnitWeights>) -> String {
     let mut hash = Sha256::new();
     for (name, column) in data.column_names().iter().zip(data.columns()) {
         hash.update((name.len() as u64).to_le_bytes());
         hash.update(name.as_bytes());
         hash.update((column.len() as u64).to_le_bytes());
         for x in column {
+            hash.update(x.to_bits().to_le_bytes());
+        }
+    }
+    if let Some(weights) = weights {
+        hash.update(weights.from().kind.name().as_bytes());
+        for x in weights.totals() {
             hash.update(x.to_bits().to_le_bytes());
         }
     }

@@ -50,6 +50,7 @@ use crate::model::{ModelData, ModelError};
 use crate::posterior::{Layout, Posterior};
 use crate::problem::Problem;
 use crate::resample::Design;
+use crate::weights::{UnitWeights, WeightError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 #[cfg(feature = "parquet")]
@@ -71,10 +72,18 @@ enum Behind {
     Problem(Problem),
     /// Data that were kept with it, and the problem once somebody needs it.
     #[cfg(feature = "parquet")]
-    Data(Arc<ModelData>, Arc<OnceLock<Problem>>),
+    Data(Arc<KeptData>, Arc<OnceLock<Problem>>),
     /// Nothing that is still there.
     #[cfg(feature = "parquet")]
     Nothing,
+}
+
+/// Data as they are kept with a table.
+#[cfg(feature = "parquet")]
+#[derive(Clone, Debug)]
+pub(crate) struct KeptData {
+    data: ModelData,
+    weights: Option<Arc<UnitWeights>>,
 }
 
 impl TvbTable {
@@ -83,7 +92,7 @@ impl TvbTable {
     pub(crate) fn new(
         manifest: Manifest,
         paths: BTreeMap<Job, PathFits>,
-        data: Option<ModelData>,
+        data: Option<KeptData>,
     ) -> TvbTable {
         let behind = match data {
             Some(data) => Behind::Data(Arc::new(data), Arc::default()),
@@ -110,7 +119,12 @@ impl TvbTable {
                 if let Some(problem) = known.get() {
                     return Ok(Some(problem.clone()));
                 }
-                let problem = Problem::new(self.manifest.model.clone(), ModelData::clone(data))?;
+                let KeptData { data, weights } = KeptData::clone(data);
+                let mut problem = Problem::new(self.manifest.model.clone(), data)?;
+                if let Some(weights) = weights {
+                    let refused = |why: WeightError| ModelError::Prior(why.to_string());
+                    problem = problem.weighted(UnitWeights::clone(&weights)).map_err(refused)?;
+                }
                 Ok(Some(known.get_or_init(|| problem).clone()))
             }
         }
@@ -141,7 +155,18 @@ impl TvbTable {
         match &self.behind {
             Behind::Problem(problem) => Some(problem.data()),
             #[cfg(feature = "parquet")]
-            Behind::Data(data, _) => Some(data),
+            Behind::Data(kept, _) => Some(&kept.data),
+            #[cfg(feature = "parquet")]
+            Behind::Nothing => None,
+        }
+    }
+
+    /// The weights of its units, where they have any and the data were not left out.
+    pub fn weights(&self) -> Option<&Arc<UnitWeights>> {
+        match &self.behind {
+            Behind::Problem(problem) => problem.weights(),
+            #[cfg(feature = "parquet")]
+            Behind::Data(kept, _) => kept.weights.as_ref(),
             #[cfg(feature = "parquet")]
             Behind::Nothing => None,
         }

@@ -30,6 +30,7 @@ impl Manifest {
             settings,
             columns,
             statistics,
+            weights,
         } = self;
         let Settings {
             model,
@@ -52,6 +53,9 @@ impl Manifest {
             said.add(&["--published"]);
         }
         said.model(model, columns, *statistics, *published);
+        if let Some(weights) = weights {
+            said.add(&[weights.kind.option(), &weights.column]);
+        }
         said.methods(*replicates, omegas.len() > 1, *published);
         let as_published = built_in && *published && omegas.len() == defaults::PUBLISHED_GRID;
         if omegas.len() > 1 && !as_published {

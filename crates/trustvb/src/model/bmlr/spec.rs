@@ -110,7 +110,7 @@ fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
     };
     let formula = text.to_owned();
     let spec = RegressionMixture { n_components: k, prior, noise, formula }.into();
-    Ok(Wished { spec, data, dropped })
+    Ok(Wished { spec, data, dropped, weights: None })
 }
 
 /// Sums over the groups of a file that is read in pieces, or that holds such sums.

@@ -156,11 +156,11 @@ impl Model for Gmm {
 
     /// The largest ratio, either way, of a column's standard deviation in `E[Σ_k]` to that of the weighted rows. A
     /// component with fewer than two rows is left to the flag that says so.
-    fn made_by_prior(&self, posterior: &Posterior) -> Vec<f64> {
+    fn made_by_prior(&self, posterior: &Posterior, weights: Option<&[f64]>) -> Vec<f64> {
         let (p, k) = (self.p(), self.n_components);
         let mut sweeper = GmmSweeper::new(self);
         let Ok(responsibilities) =
-            sweeper.load(None).and_then(|()| sweeper.responsibilities_under(posterior))
+            sweeper.load(weights).and_then(|()| sweeper.responsibilities_under(posterior))
         else {
             return Vec::new();
         };
@@ -171,10 +171,10 @@ impl Model for Gmm {
             for j in 0..p {
                 let (mut n, mut first, mut second) = (0.0, 0.0, 0.0);
                 for (row, r) in responsibilities.chunks_exact(k).enumerate() {
-                    let x = self.rows.get(row, j);
-                    n += r[c];
-                    first += r[c] * x;
-                    second += r[c] * x * x;
+                    let (x, share) = (self.rows.get(row, j), weights.map_or(r[c], |w| w[row] * r[c]));
+                    n += share;
+                    first += share * x;
+                    second += share * x * x;
                 }
                 if n < 2.0 {
                     return None;

@@ -204,11 +204,11 @@ impl Model for ShapedGmm {
 
     /// The largest ratio, either way, of a standard deviation in `E[Σ_k]` to that of the weighted rows that it describes:
     /// those of all components where they have one covariance, those of all columns where they have one variance.
-    fn made_by_prior(&self, posterior: &Posterior) -> Vec<f64> {
+    fn made_by_prior(&self, posterior: &Posterior, weights: Option<&[f64]>) -> Vec<f64> {
         let (p, k) = (self.p(), self.n_components);
         let mut sweeper = self.sweeper();
         let Ok(responsibilities) =
-            sweeper.load(None).and_then(|()| sweeper.responsibilities_under(posterior))
+            sweeper.load(weights).and_then(|()| sweeper.responsibilities_under(posterior))
         else {
             return Vec::new();
         };
@@ -218,10 +218,10 @@ impl Model for ShapedGmm {
             for (j, out) in own.iter_mut().enumerate() {
                 let (mut n, mut first, mut second) = (0.0, 0.0, 0.0);
                 for (row, r) in responsibilities.chunks_exact(k).enumerate() {
-                    let x = self.rows.get(row, j);
-                    n += r[c];
-                    first += r[c] * x;
-                    second += r[c] * x * x;
+                    let (x, share) = (self.rows.get(row, j), weights.map_or(r[c], |w| w[row] * r[c]));
+                    n += share;
+                    first += share * x;
+                    second += share * x * x;
                 }
                 if n >= 2.0 {
                     *out = ((second - first * first / n) * self.scale[j].powi(2), n - 1.0);

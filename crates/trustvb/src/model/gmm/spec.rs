@@ -134,7 +134,7 @@ fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
         );
         return Err(WishError::Options(what));
     }
-    Ok(Wished { spec: spec.into(), data, dropped })
+    Ok(Wished { spec: spec.into(), data, dropped, weights: None })
 }
 
 impl Spec for GaussianMixture {

@@ -97,7 +97,7 @@ fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
     prior.check().map_err(|what| wishes.prior.wrong(&what))?;
     let spec = ColumnMixture { n_components: wishes.components, prior, columns }.into();
     let dropped = frame.dropped_rows().len();
-    Ok(Wished { spec, data: ModelData::Mixed(data), dropped })
+    Ok(Wished { spec, data: ModelData::Mixed(data), dropped, weights: None })
 }
 
 /// The blocks for so many components, and the names of the columns.

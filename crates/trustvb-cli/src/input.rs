@@ -18,12 +18,14 @@ use trustvb::fit::{FitOptions, Matching, Start, Stopping};
 use trustvb::functional::Functional;
 use trustvb::location::Location;
 use trustvb::model::{
-    Covariance, Kind, ModelError, PriorWish, Source, TakePieces, Update, WishError, Wished, Wishes,
+    Covariance, Kind, ModelError, Noun, PriorWish, Source, TakePieces, Update, WishError, Wished,
+    WishedWeights, Wishes,
 };
 use trustvb::posterior::Layout;
 use trustvb::problem::Problem;
 use trustvb::resample::{GivenResamples, Subsets};
 use trustvb::table::{Blueprint, Plan, PlanError, TvbTable};
+use trustvb::weights::WeightKind;
 
 /// A problem with where its data are from.
 pub(crate) struct Given {
@@ -32,6 +34,17 @@ pub(crate) struct Given {
     pub(crate) source: String,
     /// Rows left out by --drop-missing.
     pub(crate) dropped: usize,
+}
+
+impl Given {
+    /// How many units there are.
+    pub(crate) fn units_in_words(&self) -> String {
+        let units = Noun { one: "unit", many: "units" }.count(self.problem.n_units());
+        match self.problem.weights() {
+            Some(weights) => format!("{units} {}", weights.from().in_words()),
+            None => units,
+        }
+    }
 }
 
 /// Reads the data and binds the model to them.
@@ -61,6 +74,7 @@ pub(crate) fn problem_of(
     }
     if !quiet {
         given.problem.spec().remarks(given.problem.data()).iter().for_each(say);
+        effective_units(&given.problem).iter().for_each(say);
     }
     Ok(given)
 }
@@ -100,6 +114,7 @@ pub(crate) fn bind(
         }),
         covariance,
         types: args.types.clone(),
+        weights: weights(args),
         published,
         ..Wishes::new(components)
     };
@@ -110,18 +125,44 @@ pub(crate) fn bind(
             return Err(Failure::Usage(format!("--model {name}: there is no such model")));
         }
     };
-    let Wished { spec, data, dropped } =
+    let Wished { spec, data, dropped, weights } =
         kind.grant(&wishes, from).map_err(|error| match error {
             WishError::Options(what) => Failure::Usage(what),
             other => Failure::advised(&other),
         })?;
-    let problem = Problem::new(spec, data).map_err(|error| match error {
+    let mut problem = Problem::new(spec, data).map_err(|error| match error {
         ModelError::Prior(what) if args.prior != "default" && args.prior != "paper" => {
             Failure::Run(format!("{}: {what}; correct it there", args.prior))
         }
         other => other.into(),
     })?;
+    if let Some(weights) = weights {
+        problem = problem.weighted(weights).map_err(Failure::run)?;
+    }
     Ok(Given { problem, source, dropped })
+}
+
+/// The column that says what rows count for.
+fn weights(args: &SettingsArgs) -> Option<WishedWeights> {
+    let wish = |kind, column: &String| WishedWeights { column: column.clone(), kind };
+    let survey = args.weights.as_ref().map(|column| wish(WeightKind::Survey, column));
+    survey.or_else(|| args.frequency.as_ref().map(|column| wish(WeightKind::Frequency, column)))
+}
+
+/// What unequal weights cost, in a sentence.
+fn effective_units(problem: &Problem) -> Option<String> {
+    let weights = problem.weights().filter(|weights| weights.from().kind == WeightKind::Survey)?;
+    let units = problem.spec().unit();
+    let (n, effective) = (weights.n_units(), weights.effective_units());
+    let left_out = match weights.n_rows() - n {
+        0 => String::new(),
+        none => format!("; {} of weight 0 take no part", units.count(none)),
+    };
+    Some(format!(
+        "weights of {}: {} say as much about a mean as {effective:.0} of equal weight (Kish){left_out}",
+        weights.from().column,
+        units.count(n)
+    ))
 }
 
 /// Binds the model to the rows of one value of a column.
@@ -322,7 +363,7 @@ pub(crate) fn blueprint(
     if grid.fresh_splits && grid.resamples.is_some() {
         return Err(Failure::usage(&PlanError::FreshAndGiven));
     }
-    let n_units = problem.model().n_units();
+    let n_units = problem.n_units();
     let given = match &grid.resamples {
         Some(path) => Some(GivenResamples::read(path, n_units)?),
         None => None,

@@ -14,6 +14,7 @@ use trustvb::model::{
 use trustvb::problem::Problem as InnerProblem;
 use trustvb::select::{Criterion, SelectError, SelectRequest};
 use trustvb::table::{Blueprint, BuildError, Shard, TableError};
+use trustvb::weights::{UnitWeights, WeightKind, WeightsFrom};
 
 use crate::arrays::{to_vec, vector};
 use crate::errors::{IntoException, run_error, value_error};
@@ -28,9 +29,10 @@ pub(crate) struct Problem {
     inner: InnerProblem,
 }
 
-/// What a problem is pickled as: names, columns, the model. Columns are bytes, because arrays may come back from
+/// What a problem is pickled as: names, columns, the model, and kind, name and values of weights. Columns are bytes, because arrays may come back from
 /// another process at any address, and ours must be aligned.
-type Reduced<'py> = (Vec<String>, Vec<Bound<'py, PyBytes>>, String);
+type Reduced<'py> =
+    (Vec<String>, Vec<Bound<'py, PyBytes>>, String, Option<(String, String, Bound<'py, PyBytes>)>);
 
 /// One column of a frame: numbers, or a text per row.
 #[derive(FromPyObject)]
@@ -66,7 +68,7 @@ impl Problem {
         let iteration = Iteration::parse(iteration)?;
         let model = self.inner.model();
         let start = iteration.start(model.n_components(), model.centre_len())?;
-        let plan = TableOptions::parse(table)?.plan(&iteration, start, model.n_units())?;
+        let plan = TableOptions::parse(table)?.plan(&iteration, start, self.inner.n_units())?;
         self.inner.table().plan(plan).check().map_err(IntoException::into_exception)
     }
 }
@@ -154,10 +156,12 @@ impl Problem {
 
     /// From the columns that `__reduce__` gives, for unpickling.
     #[staticmethod]
+    #[pyo3(signature = (names, columns, spec, weights=None))]
     fn from_columns(
         names: Vec<String>,
         columns: Vec<Bound<'_, PyBytes>>,
         spec: &str,
+        weights: Option<(String, String, Bound<'_, PyBytes>)>,
     ) -> PyResult<Problem> {
         let doubles = |column: &Bound<'_, PyBytes>| -> Vec<f64> {
             let (chunks, _) = column.as_bytes().as_chunks();
@@ -166,12 +170,29 @@ impl Problem {
         let columns: Vec<Vec<f64>> = columns.iter().map(doubles).collect();
         let parsed: ModelSpec =
             serde_json::from_str(spec).map_err(IntoException::into_exception)?;
-        if matches!(parsed, ModelSpec::Mixture(_)) {
-            return Problem::new(spec, MixedData::new("the data", names, columns).into());
-        }
-        let data = Dataset::from_columns(names, columns).map_err(IntoException::into_exception)?;
-        let data = ModelData::from_dataset(&parsed, data).map_err(IntoException::into_exception)?;
-        Problem::new(spec, data)
+        let data = if matches!(parsed, ModelSpec::Mixture(_)) {
+            MixedData::new("the data", names, columns).into()
+        } else {
+            let data =
+                Dataset::from_columns(names, columns).map_err(IntoException::into_exception)?;
+            ModelData::from_dataset(&parsed, data).map_err(IntoException::into_exception)?
+        };
+        let bare = Problem::new(spec, data)?;
+        let Some((kind, column, values)) = weights else { return Ok(bare) };
+        let kind = WeightKind::named(&kind).ok_or_else(|| value_error("no kind of weights"))?;
+        let kept = UnitWeights::kept(WeightsFrom { kind, column }, doubles(&values));
+        let inner = kept.and_then(|kept| bare.inner.weighted(kept)).map_err(value_error)?;
+        Ok(Problem { inner })
+    }
+
+    /// The same with a weight for each unit: `survey` or `frequency`.
+    fn weighted(&self, values: PyReadonlyArray1<'_, f64>, kind: &str) -> PyResult<Problem> {
+        let kind = WeightKind::named(kind)
+            .ok_or_else(|| value_error(format!("{kind:?} is neither survey nor frequency")))?;
+        let from = WeightsFrom { kind, column: "sample_weight".to_owned() };
+        let weights = UnitWeights::new(from, to_vec(&values)).map_err(value_error)?;
+        let inner = self.inner.clone().weighted(weights).map_err(value_error)?;
+        Ok(Problem { inner })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
@@ -183,7 +204,12 @@ impl Problem {
         let columns =
             inner.data().columns().into_iter().map(|c| PyBytes::new(py, &bytes(c))).collect();
         let rebuild = slf.get_type().getattr("from_columns")?;
-        Ok((rebuild, (inner.data().column_names(), columns, spec)))
+        let weights = inner.weights().map(|weights| {
+            let from = weights.from();
+            let values = PyBytes::new(py, &bytes(weights.totals()));
+            (from.kind.name().to_owned(), from.column.clone(), values)
+        });
+        Ok((rebuild, (inner.data().column_names(), columns, spec, weights)))
     }
 
     /// Number of units.
@@ -254,6 +280,7 @@ impl Problem {
         let found = run(py, n_jobs, None, &Arc::new(Tracker::default()), move |_| {
             let names: Vec<&str> = shapes.iter().map(String::as_str).collect();
             let request = SelectRequest::new(inner.spec(), inner.data(), &components)
+                .weights(inner.weights().cloned())
                 .shapes(&names)
                 .seed(seed)
                 .starts(starts)

@@ -189,10 +189,14 @@ def test_what_cannot_be_is_refused_in_a_sentence(fitted, patients):
         trustvb.LatentClass(prior="paper").fit(patients)
     with pytest.raises(ValueError, match="covariance_type"):
         trustvb.LatentClass(covariance_type="full")
-    weights = np.arange(1, len(patients) + 1)
+    weights = np.arange(1, len(patients) + 1) / 7
     weighted = trustvb.LatentClass(types=TYPES).fit(patients, sample_weight=weights)
-    with pytest.raises(ValueError, match="without sample_weight"):
+    with pytest.raises(ValueError, match="weights_are='survey'"):
         weighted.intervals("pi[1]")
+    with pytest.raises(ValueError, match="row 3 has -1"):
+        trustvb.LatentClass().fit(patients, sample_weight=np.where(weights == 4 / 7, -1, 1))
+    with pytest.raises(ValueError, match="neither 'frequency' nor 'survey'"):
+        trustvb.LatentClass(types=TYPES).fit(patients, sample_weight=weights, weights_are="counts")
 
 
 def test_weights_are_repetitions(patients):
@@ -201,6 +205,41 @@ def test_weights_are_repetitions(patients):
     weighted = model.fit(patients, sample_weight=weights).lower_bound_
     repeated = clone(model).fit(patients.loc[patients.index.repeat(weights)]).lower_bound_
     assert weighted == pytest.approx(repeated, rel=1e-8)
+    # Intervals too: the same units are drawn.
+    few = {"bootstraps": 60, "frame": "pandas"}
+    one = model.intervals("p[1,smoker,yes]", **few)
+    again = clone(model).fit(patients.loc[patients.index.repeat(weights)])
+    two = again.intervals("p[1,smoker,yes]", **few)
+    np.testing.assert_allclose(one[["lower", "upper"]], two[["lower", "upper"]], rtol=1e-4)
+    # And what was pickled is the same problem.
+    kept = pickle.loads(pickle.dumps(model)).intervals("p[1,smoker,yes]", **few)
+    assert (kept.lower == one.lower).all()
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_survey_weights(patients):
+    weights = np.linspace(0.2, 3, len(patients))
+    model = trustvb.LatentClass(types=TYPES, random_state=1)
+    one, seven = (
+        clone(model)
+        .fit(patients, sample_weight=times * weights, weights_are="survey")
+        .intervals("pi[1]", bootstraps=60)
+        for times in (1, 7)
+    )
+    np.testing.assert_allclose(one[["lower", "upper"]], seven[["lower", "upper"]], rtol=1e-6)
+    plain = model.fit(patients).intervals("pi[1]", bootstraps=60)
+    assert one.upper[0] - one.lower[0] > plain.upper[0] - plain.lower[0]
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_a_profile(fitted):
+    pytest.importorskip("matplotlib").use("Agg")
+    ax = fitted.plot_profile(**SMALL)
+    assert ax.get_ylabel() == "probability" and ax.get_ylim() == (-0.03, 1.03)
+    assert any("smoker = yes" in label.get_text() for label in ax.get_xticklabels())
+    assert "standard deviations" in fitted.plot_profile(of="means", **SMALL).get_ylabel()
+    with pytest.raises(ValueError, match="neither 'probabilities' nor 'means'"):
+        fitted.plot_profile(of="medians", **SMALL)
 
 
 @pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")

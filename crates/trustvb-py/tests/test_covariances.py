@@ -92,4 +92,8 @@ def test_select_works_for_other_models_and_says_what_is_wrong(rows):
     with pytest.raises(ValueError, match="none of 'full', 'tied'"):
         trustvb.GaussianMixture(covariance_type="round").fit(rows)
     with pytest.raises(ValueError, match="sample_weight"):
-        trustvb.GaussianMixture().select(rows, sample_weight=np.ones(400))
+        trustvb.GaussianMixture().select(rows, sample_weight=np.full(400, 0.5))
+    twice = trustvb.GaussianMixture().select(
+        rows, n_components=[1, 2], sample_weight=np.full(400, 2.0)
+    )
+    assert twice.model().n_components == 2

@@ -107,11 +107,14 @@ fn is_built_in(manifest: &Manifest) -> bool {
 
 /// The file with the data, and what must be in it if the table does not have them.
 fn data_file(table: &TvbTable, folder: &str) -> (String, Option<(String, String)>) {
-    if table.data().is_some_and(|data| data.is_a_file()) {
+    // Weights are kept as they were used, divided by their mean.
+    if table.data().is_some_and(|data| data.is_a_file()) && table.weights().is_none() {
         return (format!("{}/data.parquet", folder.trim_end_matches('/')), None);
     }
     let name = "DATA.csv".to_owned();
-    let what = format!("the data, with the columns {}", table.manifest().columns.join(", "));
+    let mut columns = table.manifest().columns.clone();
+    columns.extend(table.manifest().weights.iter().map(|weights| weights.column.clone()));
+    let what = format!("the data, with the columns {}", columns.join(", "));
     (name.clone(), Some((name, what)))
 }
 

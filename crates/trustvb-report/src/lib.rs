@@ -37,5 +37,7 @@ mod figures;
 pub mod html;
 mod overview;
 pub mod picture;
+mod profile;
 
 pub use figures::*;
+pub use profile::profile;

@@ -53,11 +53,12 @@ pub(crate) struct Merged {
 impl<'a> Overview<'a> {
     pub(crate) fn new(table: &TvbTable, quantities: &'a [Quantity<'a>], level: f64) -> Self {
         let coordinates = &table.layout().coordinates;
+        let called = table.manifest().model.kind().called.one;
         let resamples = table.bootstraps(Design::Full).count();
         let row = |quantity: &'a Quantity<'a>| {
             let quoted = headline(quantity.at(level))?;
             let vb = quantity.at(level).find(|a| a.method == Method::Vb);
-            let plain = in_plain_words(quantity.part.label(), coordinates);
+            let plain = in_plain_words(quantity.part.label(), called, coordinates);
             let judged = vb.and_then(|vb| Judged::of(vb, resamples));
             Some(Row { part: quantity.part, plain, quoted, vb, judged })
         };
@@ -182,7 +183,7 @@ fn limits_text(answer: &Answer, beside: &Answer) -> String {
 pub(crate) fn about(table: &TvbTable) -> String {
     let manifest = table.manifest();
     let what = manifest.model.kind().component.count(manifest.layout.n_components);
-    format!("A mixture of {what}, {}.", manifest.model.unit().count(manifest.n_units))
+    format!("A mixture of {what}, {}.", manifest.units_in_words())
 }
 
 /// Flags by name, each once; where only their numbers differ, with the range of the numbers.

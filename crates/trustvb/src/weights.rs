@@ -179,11 +179,7 @@ impl UnitWeights {
 
     /// As [`new`](Self::new), from [`totals`](Self::totals) that were kept: they are not divided by their mean again, so
     /// that they are the same to the last bit.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn stored(
-        from: WeightsFrom,
-        values: Vec<f64>,
-    ) -> Result<UnitWeights, WeightError> {
+    pub fn kept(from: WeightsFrom, values: Vec<f64>) -> Result<UnitWeights, WeightError> {
         let kind = from.kind;
         let checked = UnitWeights::new(from, values.clone())?;
         match kind {

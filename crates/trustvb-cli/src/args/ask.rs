@@ -55,6 +55,10 @@ pub(crate) struct QuestionArgs {
     /// Draw densities and coverage curves to a file, .svg or .png
     #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub(crate) plot: Option<PathBuf>,
+    /// Draw what each component is like, column by column, with the intervals to use, to a file, .svg or .png (gmm,
+    /// mixture)
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    pub(crate) profile: Option<PathBuf>,
     /// A row per method, with ω, estimated coverage and flags, instead of one per quantity
     #[arg(long, help_heading = heading::COMMON)]
     pub(crate) all_methods: bool,
@@ -85,7 +89,7 @@ pub(crate) struct CalibrateArgs {
     pub(crate) output: OutputArgs,
     /// Do this for the rows of each value of a column, on all cores; one table of all of them, in which a group that
     /// cannot be fitted is a row too; with -o NAME.parquet as Parquet, with a column for each flag
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["save", "plot", "stream", "resamples", "subsets"], help_heading = heading::COMMON)]
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["save", "plot", "profile", "stream", "resamples", "subsets"], help_heading = heading::COMMON)]
     pub(crate) by: Option<String>,
     /// Keep the table in this folder
     #[arg(long, value_name = "NAME.tvb", help_heading = heading::OUTPUT)]

@@ -106,6 +106,13 @@ pub(crate) struct SettingsArgs {
     /// Leave out rows with missing or infinite values, and say how many
     #[arg(long)]
     pub(crate) drop_missing: bool,
+    /// Survey weights: the column that says how much each row counts. They are divided by their mean, and units are
+    /// resampled with their weights
+    #[arg(long, value_name = "COLUMN", conflicts_with = "frequency")]
+    pub(crate) weights: Option<String>,
+    /// Frequencies: the column that says how many rows each row stands for. All is as if it were there so many times
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) frequency: Option<String>,
     /// Noise precision of bmlr: 'estimate' or 'known=1' [default: estimate]
     #[arg(long, value_name = "HOW")]
     pub(crate) noise: Option<String>,

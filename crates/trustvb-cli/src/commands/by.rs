@@ -357,7 +357,9 @@ fn fits_text(output: &OutputArgs, args: &FitArgs, groups: &Groups<Summary>) -> S
                     cells
                 }));
             }
-            let header = [&groups.column, "component", "quantity", "estimate", "2.5%", "97.5%"];
+            let first = groups.found.iter().find_map(|(_, _, found)| found.as_ref().ok());
+            let called = first.map_or("component", Summary::called);
+            let header = [&groups.column, called, "quantity", "estimate", "2.5%", "97.5%"];
             let mut text = format!("{}: {} groups\n\n", groups.source, groups.found.len());
             text.push_str(&table(&header, rows, 3));
             push_failures(&mut text, groups);

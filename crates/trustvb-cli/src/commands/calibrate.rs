@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     // Anything wrong with the question is said before the work is done.
     let functionals = input::functionals(functionals, problem.model().layout())?;
     output::check(&args.output)?;
-    super::plot::check(args.question.plot.as_deref())?;
+    super::plot::check_all(&args.question)?;
     let blueprint =
         input::blueprint(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;
     let place = args.save.as_deref().map(input::place).transpose()?;

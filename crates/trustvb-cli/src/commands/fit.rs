@@ -93,6 +93,11 @@ impl Summary {
         fit_json(args, &self.given, &self.fit, &self.rows)
     }
 
+    /// What a component is called.
+    pub(super) fn called(&self) -> &'static str {
+        self.given.problem.spec().kind().called.one
+    }
+
     pub(super) fn csv(&self) -> String {
         summary_csv(&self.rows)
     }
@@ -184,25 +189,27 @@ fn status_line(fit: &Fit) -> String {
 
 fn summary_table(args: &FitArgs, summary: &Summary) -> String {
     let Summary { given, fit, .. } = summary;
-    let model = given.problem.model().as_ref();
+    let (model, spec) = (given.problem.model().as_ref(), given.problem.spec());
     let mut text = format!(
-        "{}, {} components, ω = {}\n{}: {} units, {} {}\n{}; bound {}; best of {} starts\n\n",
-        given.problem.spec().title(),
-        model.n_components(),
+        "{}, {}, ω = {}\n{}: {}, {} {}\n{}; bound {}; best of {} starts\n\n",
+        spec.title(),
+        spec.kind().called.count(model.n_components()),
         fit.omega,
         given.source,
-        model.n_units(),
+        given.units_in_words(),
         model.layout().coordinates.len(),
-        given.problem.spec().kind().coordinate.many,
+        spec.kind().coordinate.many,
         status_line(fit),
         significant(fit.outcome.bound, 9),
         fit.starts,
     );
-    let header = ["component", "quantity", "estimate", "2.5%", "97.5%"];
+    let word = spec.kind().called.one;
+    let header = [word, "quantity", "estimate", "2.5%", "97.5%"];
     text.push_str(&table(&header, summary.cells(), 2));
     for k in &fit.emptied {
         text.push_str(&format!(
-            "\nComponent {} holds next to no data: its numbers are the prior's.\n",
+            "\n{} {} holds next to no data: its numbers are the prior's.\n",
+            capitalised(word),
             k + 1
         ));
     }
@@ -217,6 +224,12 @@ fn summary_table(args: &FitArgs, summary: &Summary) -> String {
         }
     }
     text
+}
+
+/// The word with a capital.
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// One row per unit: its number, then the probability of each component.
@@ -312,7 +325,7 @@ fn fit_json(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Value {
         "change": number(fit.outcome.change),
         "starts": fit.starts,
         "emptied": fit.emptied.iter().map(|k| k + 1).collect::<Vec<_>>(),
-        "n_units": given.problem.model().n_units(),
+        "n_units": given.problem.n_units(),
         "n_components": given.problem.model().n_components(),
         "coordinates": given.problem.model().layout().coordinates,
         "source": given.source,
@@ -334,6 +347,9 @@ fn fit_json(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Value {
             .collect::<Vec<_>>(),
         "version": env!("CARGO_PKG_VERSION"),
     });
+    if let Some(weights) = given.problem.weights() {
+        all["weights"] = json!(weights.from());
+    }
     if args.trace {
         all["trace"] = numbers(&fit.outcome.trace);
     }

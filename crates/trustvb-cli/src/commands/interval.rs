@@ -16,7 +16,7 @@ pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
     let table = input::table(&args.table, args.output.quiet)?;
     let functionals = input::functionals(&args.functionals, table.layout())?;
     check(&args.output)?;
-    super::plot::check(args.question.plot.as_deref())?;
+    super::plot::check_all(&args.question)?;
     let methods = input::methods(&args.question.ask.method, &usual_methods(&table))?;
     let asked = Asked {
         table: &table,
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
 }
 
 /// A question to a table.
+#[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) table: &'a TvbTable,
     pub(crate) functionals: &'a [Functional],
@@ -68,6 +69,12 @@ pub(crate) fn ask(
         let level = input::levels(asked.question)[0];
         super::plot::draw(path, asked.table, &quantities, level, asked.question.draws)?;
     }
+    if let Some(path) = &shown.profile {
+        // Of every column, whatever was asked.
+        let functionals = Functional::defaults(asked.table.layout());
+        let all = answer(&Asked { functionals: &functionals, ..*asked })?;
+        super::plot::draw_profile(path, asked.table, &all, input::levels(asked.question)[0])?;
+    }
     Ok(())
 }
 
@@ -102,7 +109,7 @@ fn headline(table: &TvbTable, source: &str) -> String {
         1 => format!("one {}", component.one),
         k => format!("mixture of {k} {}", component.many),
     };
-    format!("{source}: {}, {model}", manifest.model.unit().count(manifest.n_units))
+    format!("{source}: {}, {model}", manifest.units_in_words())
 }
 
 fn heading(asked: &Asked<'_>, source: &str) -> String {
@@ -117,11 +124,12 @@ fn heading(asked: &Asked<'_>, source: &str) -> String {
         .join(" and ");
     let resamples = if resamples.is_empty() { "no bootstraps".to_owned() } else { resamples };
     format!(
-        "{} with {} components, {}: {} units\n{} ω from 1 to {}, {resamples}, seed {}: {fits} fits",
+        "{} with {} components, {}: {} units{}\n{} ω from 1 to {}, {resamples}, seed {}: {fits} fits",
         manifest.model.name(),
         manifest.layout.n_components,
         source,
         manifest.n_units,
+        manifest.weights.as_ref().map_or_else(String::new, |w| format!(" {}", w.in_words())),
         manifest.omegas.len(),
         manifest.omegas.last().copied().unwrap_or(1.0),
         manifest.seed,

@@ -1,7 +1,7 @@
 //! `trustvb select`: how many components, and which covariances.
 
 use super::plot;
-use crate::args::{Format, SelectArgs, Shapes};
+use crate::args::{Format, SelectArgs, SettingsArgs, Shapes};
 use crate::failure::Failure;
 use crate::input::{self, Given};
 use crate::output::{check, csv_cell, csv_number, json_text, table, write};
@@ -34,6 +34,7 @@ pub(crate) fn run(args: &SelectArgs) -> Result<(), Failure> {
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name()).collect();
     let (spec, data) = (given.problem.spec(), given.problem.data());
     let mut request = SelectRequest::new(spec, data, &args.components.0)
+        .weights(given.problem.weights().cloned())
         .shapes(&names)
         .starts(args.iteration.starts)
         .seed(args.iteration.seed)
@@ -93,12 +94,17 @@ fn selection_table(args: &SelectArgs, given: &Given, found: &Selection) -> Strin
     let mut text = format!(
         "{}: {}, {}\n\n",
         given.source,
-        spec.unit().count(found.n_units),
+        match given.problem.weights() {
+            Some(weights) => {
+                format!("{} {}", spec.unit().count(found.n_units), weights.from().in_words())
+            }
+            None => spec.unit().count(found.n_units),
+        },
         spec.kind().title,
     );
     let named = has_shapes(found);
     let best: Vec<Option<usize>> = Criterion::ALL.iter().map(|c| found.chosen_by(*c)).collect();
-    let mut header = vec!["components"];
+    let mut header = vec![spec.kind().called.many];
     if named {
         header.push("covariance");
     }
@@ -165,8 +171,12 @@ fn command(args: &SelectArgs, chosen: &Candidate) -> String {
             words.extend([option.to_owned(), quoted(&value)]);
         }
     }
-    if let Some(columns) = &args.settings.columns {
-        words.extend(["--columns".to_owned(), quoted(&columns.join(","))]);
+    let SettingsArgs { columns, weights, frequency, .. } = &args.settings;
+    let columns = columns.as_ref().map(|columns| columns.join(","));
+    let given =
+        [("--columns", &columns), ("--weights", weights), ("--frequency", frequency)].into_iter();
+    for (option, value) in given.filter_map(|(option, value)| Some((option, value.as_ref()?))) {
+        words.extend([option.to_owned(), quoted(value)]);
     }
     words.join(" ")
 }
@@ -242,7 +252,7 @@ fn figure(given: &Given, found: &Selection) -> SelectionFigure {
     let with_values =
         |criterion: &Criterion| found.candidates.iter().any(|c| criterion.value(c).is_finite());
     SelectionFigure {
-        title: format!("How many components: {}", found.chosen().in_words()),
+        title: format!("How many {}: {}", given.problem.spec().kind().called.many, found.chosen().in_words()),
         caption: format!("{}, {}", given.source, given.problem.spec().unit().count(found.n_units)),
         panels: Criterion::ALL.into_iter().filter(with_values).map(panel).collect(),
         columns: 0,

@@ -250,7 +250,10 @@ def weights_of(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     if weights.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({n},)!")
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must be finite and not negative")
+        row = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
+        raise ValueError(
+            f"sample_weight must be finite and not negative: row {row} has {weights[row]:g}"
+        )
     if not weights.any():
         raise ValueError("every sample_weight is zero: give some unit a positive weight")
     return weights

@@ -93,13 +93,27 @@ class Calibrated(Estimator):
             }
         )
 
-    def _fit(self, problem: _native.Problem, weights: NDArray[np.float64] | None) -> None:
+    def _fit(
+        self,
+        problem: _native.Problem,
+        weights: NDArray[np.float64] | None,
+        weights_are: str = "frequency",
+    ) -> None:
+        if weights_are not in ("frequency", "survey"):
+            raise ValueError(f"weights_are={weights_are!r} is neither 'frequency' nor 'survey'")
         self._seed = seed_of(self.random_state)
         omega = _ask.fraction("omega", self.omega, one=True)
+        # Fractions that are no survey weights have a fit, but nothing that could be resampled.
+        self._weighted = (
+            weights is not None
+            and weights_are == "frequency"
+            and not (weights == np.floor(weights)).all()
+        )
+        if weights is not None and not self._weighted and not (weights == 1).all():
+            problem, weights = problem.weighted(weights, weights_are), None
         fit = problem.fit(self._iteration(), omega, weights)
         self._problem = problem
         self._tables = Held()
-        self._weighted = weights is not None and not (weights == 1).all()
         self.posterior_ = fit.posterior
         self.lower_bound_ = fit.bound
         self.lower_bounds_ = fit.trace
@@ -126,7 +140,7 @@ class Calibrated(Estimator):
 
         Parameters
         ----------
-        data, named : what :meth:`fit` takes; weights of rows are not taken.
+        data, named : what :meth:`fit` takes.
         n_components : the numbers to compare.
         criterion : ``"bic"`` (the default), ``"icl"`` or ``"bound"``.
         n_jobs : threads, all cores if not given; results do not depend on it.
@@ -211,8 +225,8 @@ class Calibrated(Estimator):
         self._check_fitted()
         if self._weighted:
             raise ValueError(
-                "intervals are calibrated by resampling units, which all count once: "
-                "repeat rows instead of weighting them, and fit without sample_weight"
+                "sample_weight has fractions, and a row cannot be resampled so many times: if they say how much "
+                "rows count, fit with weights_are='survey'"
             )
         return {
             "methods": _ask.methods(method, self._usual_methods(subsets)),
@@ -332,6 +346,22 @@ class Calibrated(Estimator):
         """The interval to use for each quantity against VB's own, with what VB covers."""
         held, _ = self._asked(h, level, self._one_method(), table)
         return held.plot_intervals(h, level=level, ax=ax)
+
+    def plot_profile(
+        self,
+        level: float = 0.95,
+        *,
+        of: str | None = None,
+        ax: Axes | None = None,
+        **table: Any,
+    ) -> Axes:
+        """What each component is like, column by column, with the intervals to use.
+
+        Probabilities of levels, or means and rates less that of the whole mixture in its standard deviations:
+        ``of="probabilities"`` or ``"means"`` says which, where a model has both.
+        """
+        held, _ = self._asked(None, level, self._one_method(), table)
+        return held.plot_profile(of=of, level=level, ax=ax)
 
     def _one_method(self) -> list[str]:
         """The method of the answer, and VB's own beside it; as published, the paper's."""

@@ -134,13 +134,22 @@ class LatentClass(Calibrated):
             said[name] = kind
         return list(said.items())
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fits the classes to rows: a frame of pandas, polars or Arrow, or an array. ``y`` is ignored."""
+    def fit(
+        self: Self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        weights_are: str = "frequency",
+    ) -> Self:
+        """Fits the classes to rows: a frame of pandas, polars or Arrow, or an array. ``y`` is ignored.
+
+        ``sample_weight`` says how many rows each row stands for, or, with ``weights_are="survey"``, how much it counts.
+        """
         cells, categories = self._cells_of(X, reset=True)
         weights = weights_of(sample_weight, _cells.length_of(cells[0][1]))
         said = self._said([name for name, _ in cells], categories)
         problem = _native.Problem.mixed(cells, said, self._spec())
-        self._fit(problem, weights)
+        self._fit(problem, weights, weights_are)
         kinds = problem.kinds()
         self.types_ = {name: kind for name, kind, _ in kinds}
         self.levels_ = {name: levels for name, kind, levels in kinds if kind == "category"}

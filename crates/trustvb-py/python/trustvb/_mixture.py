@@ -156,15 +156,24 @@ class GaussianMixture(Calibrated):
             ]
         return _select.select(self, data, named, n_components, shapes, criterion, n_jobs)
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fits the mixture to rows: an array, or a frame of pandas, polars or Arrow. ``y`` is ignored."""
+    def fit(
+        self: Self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        weights_are: str = "frequency",
+    ) -> Self:
+        """Fits the mixture to rows: an array, or a frame of pandas, polars or Arrow. ``y`` is ignored.
+
+        ``sample_weight`` says how many rows each row stands for, or, with ``weights_are="survey"``, how much it counts.
+        """
         columns = self._validate(X, reset=True)
         weights = weights_of(sample_weight, len(columns[0]))
         names = list(getattr(self, "feature_names_in_", ())) or [
             f"x{j + 1}" for j in range(len(columns))
         ]
         problem = _native.Problem.rows(names, columns, self._spec())
-        self._fit(problem, weights)
+        self._fit(problem, weights, weights_are)
         mean = self.posterior_.mean()
         self.means_ = mean["mu"][0]
         self._covariances = mean["sigma"][0]

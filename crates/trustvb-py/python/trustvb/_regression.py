@@ -112,7 +112,12 @@ class MixtureRegression(Calibrated):
         return json.dumps(spec), known
 
     def fit(
-        self: Self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+        self: Self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        weights_are: str = "frequency",
     ) -> Self:
         """Fits to ``(formula, frame)`` or to ``(X, y, groups)``.
 
@@ -122,6 +127,7 @@ class MixtureRegression(Calibrated):
         y : the frame that the formula is about, or the response.
         groups : each row's group; every row is its own if not given.
         sample_weight : of each row; rows of a group must have the same, which is the group's.
+        weights_are : ``"frequency"``, how many groups a group stands for, or ``"survey"``, how much it counts.
         """
         if isinstance(X, str):
             columns = self._formula_columns(X, y, groups)
@@ -135,7 +141,7 @@ class MixtureRegression(Calibrated):
         spec, known = self._spec(formula)
         least = _ask.whole("min_group_rows", self.min_group_rows, least=0)
         problem = _native.Problem.formula(formula, columns, least, spec)
-        self._fit(problem, self._unit_weights(weights, problem))
+        self._fit(problem, self._unit_weights(weights, problem), weights_are)
         self.formula_ = formula
         self._known_noise = known
         self.term_names_ = problem.coordinates

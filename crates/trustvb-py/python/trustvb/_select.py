@@ -29,8 +29,6 @@ def select(
     n_jobs: int | None,
 ) -> Selection:
     """Compares models like ``model`` on the data that its ``fit`` would take."""
-    if "sample_weight" in named:
-        raise ValueError("select compares models of rows that count alike: leave sample_weight out")
     asked = n_components if isinstance(n_components, Iterable) else [n_components]
     try:
         wanted = [operator.index(k) for k in asked]
@@ -45,6 +43,10 @@ def select(
     if "means_init" in model.get_params():
         simple["means_init"] = None
     bound = type(model)(**{**model.get_params(), **simple}).fit(*data, **named)
+    if bound._weighted:
+        raise ValueError(
+            "sample_weight has fractions: if they say how much rows count, give weights_are='survey'"
+        )
     iteration = json.dumps(
         {
             "seed": seed_of(model.random_state),

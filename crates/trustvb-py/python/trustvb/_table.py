@@ -246,6 +246,15 @@ class Table:
 
         return _forest.intervals(self, h, **kwargs)
 
+    def plot_profile(self, **kwargs: Any) -> Axes:
+        """What each component is like, column by column, with the intervals to use.
+
+        ``of="probabilities"`` or ``"means"`` says which, where a model has both.
+        """
+        from . import _profile
+
+        return _profile.profile(self, **kwargs)
+
     def plot_coverage(self, h: str | Function, **kwargs: Any) -> Axes:
         """Coverage against ω, with the level and each method's ω̂."""
         from . import _plot

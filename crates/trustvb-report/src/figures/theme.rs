@@ -235,7 +235,7 @@ impl StyleBook {
             if book.entries.iter().any(|(known, _)| *known == name) {
                 continue;
             }
-            let style = method_style(&name).unwrap_or_else(|| {
+            let style = method_style(&name).or_else(|| component_style(&name)).unwrap_or_else(|| {
                 others += 1;
                 other_style(others - 1)
             });
@@ -251,6 +251,7 @@ impl StyleBook {
             .find(|(known, _)| known == name)
             .map(|(_, style)| *style)
             .or_else(|| method_style(name))
+            .or_else(|| component_style(name))
             .unwrap_or_else(|| other_style(0))
     }
 
@@ -276,6 +277,19 @@ fn method_style(name: &str) -> Option<SeriesStyle> {
         _ => return None,
     };
     Some(SeriesStyle { paint, dash, marker })
+}
+
+/// The style of `class 1 (60%)` or `component 2`, by its number.
+fn component_style(name: &str) -> Option<SeriesStyle> {
+    let mut words = name.split(' ');
+    let number = match (words.next()?, words.next()?.parse::<usize>()) {
+        ("class" | "component", Ok(number)) if number > 0 => number,
+        _ => return None,
+    };
+    const MARKERS: [Marker; 4] =
+        [Marker::Disc, Marker::Square, Marker::Diamond, Marker::Triangle];
+    let marker = MARKERS[(number - 1) % MARKERS.len()];
+    Some(SeriesStyle { paint: Paint::component(number - 1), dash: "", marker })
 }
 
 fn other_style(index: usize) -> SeriesStyle {
@@ -308,6 +322,14 @@ mod tests {
         assert_eq!(book.entries().len(), 4);
         assert_eq!(book.get("tvb").paint, Paint::Vermillion);
         assert_ne!(book.get("x"), book.get("y"));
+    }
+
+    #[test]
+    fn components_have_their_colours_as_series_too() {
+        let book = StyleBook::new(["class 1 (60%)", "class 2 (40%)", "vb"].map(String::from));
+        assert_eq!(book.get("class 2 (40%)").paint, Paint::component(1));
+        assert_ne!(book.get("class 1 (60%)").marker, book.get("class 2 (40%)").marker);
+        assert!(component_style("class x").is_none() && component_style("classes").is_none());
     }
 
     /// Contrast by WCAG 2: (lighter + 0.05) / (darker + 0.05) of relative luminances.

@@ -4,6 +4,7 @@ use super::Report;
 use crate::command::resamples_in_words;
 use crate::figures::{Grid, ScatterMatrixFigure};
 use crate::picture::{ClusterPicture, bound_panel, clusters, ellipse_caption};
+use crate::profile::profile;
 use maud::{Markup, PreEscaped, html};
 use trustvb::answers::{plural, significant};
 use trustvb::fit::{Matching, ReplicateStart, Start, StatusCode, Stopping};
@@ -21,10 +22,13 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
         section #model aria-labelledby="model-title" {
             h2 #model-title { "Data and model" }
             p { (manifest.model.in_words(&manifest.columns)) }
-            @if let Some(picture) = clusters(table) { (clusters_figure(picture)) }
+            @match clusters(table) {
+                Some(picture) => { (clusters_figure(picture)) }
+                None => { (profile_figure(report)) }
+            }
             h3 { "Data" }
             (data(table))
-            h3 { "Components at ω = 1" }
+            h3 { (capitalised(manifest.model.kind().called.many)) " at ω = 1" }
             (components(table))
             h3 { "Prior" }
             (prior(manifest))
@@ -39,6 +43,22 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
             }
             h3 { "Settings" }
             (settings(report))
+        }
+    }
+}
+
+/// What components are like, column by column, where there is no picture of the data.
+fn profile_figure(report: &Report<'_>) -> Markup {
+    let Some(figure) = profile(report.table, report.quantities, report.level()) else {
+        return html! {};
+    };
+    let grid = Grid::new("").label(&figure.title).flow(&figure.panels, 1);
+    html! {
+        figure.wide {
+            div.scroll tabindex="0" role="region" aria-label="Profile, drawn" {
+                (PreEscaped(grid.render_inline("profile")))
+            }
+            figcaption { (figure.title) ". " (figure.caption) }
         }
     }
 }
@@ -61,6 +81,12 @@ fn clusters_figure(picture: ClusterPicture) -> Markup {
     }
 }
 
+/// The word with a capital.
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Numbers about each column.
 fn data(table: &TvbTable) -> Markup {
     let manifest = table.manifest();
@@ -76,6 +102,9 @@ fn data(table: &TvbTable) -> Markup {
     html! {
         p {
             (data.in_words())
+            @if let Some(weights) = &manifest.weights {
+                " They are " (weights.in_words()) ", and the numbers below are without weights."
+            }
             " SHA-256 of names and values: " code.hash { (manifest.data_hash) } "."
         }
         div.scroll tabindex="0" role="region" aria-label="Columns" {
@@ -113,7 +142,9 @@ fn components(table: &TvbTable) -> Markup {
     let p = coordinates.len();
     let centres = first.centres();
     let gmm = first.gaussian(0).is_some();
-    let shown = p.min(MOST_COLUMNS);
+    // Where a column's centre is several numbers, the profile shows them.
+    let one_each = centres.len() == p * manifest.layout.n_components;
+    let shown = if one_each { p.min(MOST_COLUMNS) } else { 0 };
     let sd = |k: usize, j: usize| {
         let (_, covariance) = first.gaussian(k)?;
         Some(covariance[trustvb::linalg::packed_index(j, j)].sqrt())
@@ -124,7 +155,7 @@ fn components(table: &TvbTable) -> Markup {
                 caption.unseen { "Components of the full-data fit" }
                 thead {
                     tr {
-                        th scope="col" { "component" }
+                        th scope="col" { (table.manifest().model.kind().called.one) }
                         th.number scope="col" { "weight" }
                         @for name in &coordinates[..shown] {
                             th.number scope="col" { @if gmm { "mean of " } code { (name) } }
@@ -146,7 +177,7 @@ fn components(table: &TvbTable) -> Markup {
                 }
             }
         }
-        @if shown < p { p { "And " (p - shown) " coordinates more." } }
+        @if one_each && shown < p { p { "And " (p - shown) " coordinates more." } }
     }
 }
 

@@ -15,7 +15,11 @@ pub(super) fn section(report: &Report<'_>, at: usize, quantity: &Quantity<'_>) -
     let vb = answers.iter().find(|a| a.method == Method::Vb).copied();
     let quoted = headline(answers.iter().copied());
     let label = quantity.part.label();
-    let plain = in_plain_words(label, &report.table.layout().coordinates);
+    let plain = in_plain_words(
+        label,
+        report.table.manifest().model.kind().called.one,
+        &report.table.layout().coordinates,
+    );
     let mut density = density_panel(report.table, quantity, level, report.draws);
     let mut coverage = coverage_panel(report.table, quantity, level);
     // The heading names it.

@@ -14,7 +14,7 @@ mod words;
 
 pub use numbers::{deserved, number, percent, significant, whole_percent};
 pub use own::{Own, UNCHECKED};
-pub use plain::in_plain_words;
+pub use plain::{Element, in_plain_words};
 pub use record::{Field, answer_json, answers_csv, answers_json, csv_cell, csv_number, fields};
 pub use verdict::{Judged, verdict, verdict_on};
 pub use warnings::{Warning, merged, runs, warnings};

@@ -1,25 +1,31 @@
 //! Quantities in plain words: `mu[1,waiting]` is the mean of waiting in component 1.
 
-/// A quantity in words, if it is a plain one or the difference of two alike; columns may be named or numbered.
-pub fn in_plain_words(label: &str, coordinates: &[String]) -> Option<String> {
+/// A quantity in words, if it is a plain one or the difference of two alike; columns may be named or numbered. `called` is
+/// what the model calls a component.
+pub fn in_plain_words(label: &str, called: &str, coordinates: &[String]) -> Option<String> {
     let text = label.trim();
-    if let Some(one) = Atom::read(text) {
-        return one.words(coordinates);
+    if let Some(one) = Element::read(text) {
+        return one.words(called, coordinates);
     }
     let (left, right) = split_outside(text, '-')?;
-    let (left, right) = (Atom::read(left.trim())?, Atom::read(right.trim())?);
-    left.minus(&right, coordinates)
+    let (left, right) = (Element::read(left.trim())?, Element::read(right.trim())?);
+    left.minus(&right, called, coordinates)
 }
 
 /// One element of one quantity: `mu[1,waiting]`.
-struct Atom<'a> {
-    name: &'a str,
-    component: usize,
-    rest: Vec<&'a str>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element<'a> {
+    /// The quantity: `mu`.
+    pub name: &'a str,
+    /// The component, from 1.
+    pub component: usize,
+    /// What follows: a column, and what it needs further; a name that is no plain word is in backquotes.
+    pub rest: Vec<&'a str>,
 }
 
-impl<'a> Atom<'a> {
-    fn read(text: &'a str) -> Option<Atom<'a>> {
+impl<'a> Element<'a> {
+    /// The element that a label is, if it is one.
+    pub fn read(text: &'a str) -> Option<Element<'a>> {
         let (name, inside) = text.strip_suffix(']')?.split_once('[')?;
         if !name.chars().all(|c| c.is_ascii_alphabetic()) {
             return None;
@@ -36,7 +42,7 @@ impl<'a> Atom<'a> {
             return None;
         }
         let component = indices.first()?.parse().ok()?;
-        Some(Atom { name, component, rest: indices.split_off(1) })
+        Some(Element { name, component, rest: indices.split_off(1) })
     }
 
     /// What it is, without its component.
@@ -60,17 +66,17 @@ impl<'a> Atom<'a> {
         }
     }
 
-    fn words(&self, coordinates: &[String]) -> Option<String> {
+    fn words(&self, called: &str, coordinates: &[String]) -> Option<String> {
         let joint = if self.name == "pi" { "of" } else { "in" };
-        Some(format!("{} {joint} component {}", self.what(coordinates)?, self.component))
+        Some(format!("{} {joint} {called} {}", self.what(coordinates)?, self.component))
     }
 
-    fn minus(&self, other: &Atom<'_>, coordinates: &[String]) -> Option<String> {
+    fn minus(&self, other: &Element<'_>, called: &str, coordinates: &[String]) -> Option<String> {
         let what = self.what(coordinates)?;
         if what != other.what(coordinates)? || self.component == other.component {
             return None;
         }
-        Some(format!("{what}, component {} minus {}", self.component, other.component))
+        Some(format!("{what}, {called} {} minus {}", self.component, other.component))
     }
 }
 
@@ -129,12 +135,13 @@ mod tests {
             ("mu[1,x] - mu[2,x]", "mean of x, component 1 minus 2"),
             ("pi[1]-pi[2]", "weight, component 1 minus 2"),
         ] {
-            assert_eq!(in_plain_words(label, &names).as_deref(), Some(words), "{label}");
+            let found = in_plain_words(label, "component", &names);
+            assert_eq!(found.as_deref(), Some(words), "{label}");
         }
         for label in
             ["mu[1,]", "log(pi[1])", "mu[1,x] - mu[2,y]", "pi[1] + pi[2]", "x", "", "-pi[1]", "a]["]
         {
-            assert_eq!(in_plain_words(label, &names), None, "{label}");
+            assert_eq!(in_plain_words(label, "class", &names), None, "{label}");
         }
     }
 }

@@ -119,10 +119,14 @@ fn about(table: &TvbTable) -> Map<String, Value> {
         "published": manifest.published_intervals,
         "version": env!("CARGO_PKG_VERSION"),
     });
-    match about {
+    let mut about = match about {
         Value::Object(map) => map,
         _ => Map::new(),
+    };
+    if let Some(weights) = &manifest.weights {
+        about.insert("weights".to_owned(), json!(weights));
     }
+    about
 }
 
 /// The fields that CSV has. New ones come last, so that readers by place go on reading.

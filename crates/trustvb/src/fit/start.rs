@@ -31,6 +31,8 @@ impl Care {
     pub(crate) const FULL: Care = Care { steps: 25, most_units: 20_000, tries: 1 };
     /// For one of several starts, whose own sweeps soon do better.
     pub(crate) const ROUGH: Care = Care { steps: 4, most_units: 2000, tries: 3 };
+    /// For any start of a model whose sweeps cost less than k-means does.
+    pub(crate) const QUICK: Care = Care { steps: 5, most_units: 2000, tries: 3 };
 }
 
 /// `k` centres for the weighted units (`None`: all of weight one), one after the other.

@@ -24,6 +24,9 @@ impl Noun {
     }
 }
 
+/// What most models call their components.
+pub(super) const COMPONENT: Noun = Noun { one: "component", many: "components" };
+
 /// What holds for a model whatever its settings: its names and words.
 #[derive(Debug)]
 pub struct Kind {
@@ -33,6 +36,8 @@ pub struct Kind {
     pub title: &'static str,
     /// What its components are: `Gaussian`, `Gaussians`.
     pub component: Noun,
+    /// What one is called by its number: `component`, `components`.
+    pub called: Noun,
     /// What its coordinates are: `column`, `columns`.
     pub coordinate: Noun,
     /// What is resampled: `row`, `rows`.

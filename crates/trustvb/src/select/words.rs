@@ -6,10 +6,7 @@ use serde_json::{Map, Value, json};
 impl Candidate {
     /// `3 components, tied`.
     pub fn in_words(&self) -> String {
-        let components = match self.n_components {
-            1 => "1 component".to_owned(),
-            k => format!("{k} components"),
-        };
+        let components = self.spec.kind().called.count(self.n_components);
         match self.shape {
             Some(shape) => format!("{components}, {shape} covariances"),
             None => components,
@@ -127,10 +124,11 @@ impl Selection {
                 best.n_components
             ));
         }
+        let called = best.spec.kind().called.many;
         match best.emptied() {
             0 => {}
-            1 => said.push("One of its components holds next to no data.".to_owned()),
-            n => said.push(format!("{n} of its components hold next to no data.")),
+            1 => said.push(format!("One of its {called} holds next to no data.")),
+            n => said.push(format!("{n} of its {called} hold next to no data.")),
         }
         if self.candidates.iter().all(|c| c.bic.is_nan()) {
             said.push(

@@ -257,7 +257,7 @@ pub(super) fn read_data(kept: &Kept) -> Result<Option<KeptData>, TableError> {
     let weights = match (&manifest.weights, weights) {
         (Some(from), Some(values)) => {
             let found = data.of_units(&values);
-            let found = found.and_then(|values| UnitWeights::stored(from.clone(), values));
+            let found = found.and_then(|values| UnitWeights::kept(from.clone(), values));
             Some(Arc::new(found.map_err(|what| wrong(&what.to_string()))?))
         }
         _ => None,

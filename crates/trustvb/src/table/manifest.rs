@@ -160,6 +160,15 @@ impl Manifest {
         }
     }
 
+    /// What was fitted, and how many of them: `272 rows`, `1000 rows weighted by wt`.
+    pub fn units_in_words(&self) -> String {
+        let units = self.model.unit().count(self.n_units);
+        match &self.weights {
+            Some(weights) => format!("{units} {}", weights.in_words()),
+            None => units,
+        }
+    }
+
     /// The manifest of a table that stays in memory and never meets its data again: it says nothing of
     /// their names and values.
     #[cfg(feature = "parquet")]

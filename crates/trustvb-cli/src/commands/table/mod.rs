@@ -190,12 +190,13 @@ fn info_text(name: &str, info: &TableInfo) -> String {
     let manifest = &info.manifest;
     let fits: usize = info.fits.iter().flatten().sum();
     let mut text = format!(
-        "{name}: {} with {} components, {} units, columns {}\n\
+        "{name}: {} with {} components, {} units{}, columns {}\n\
          {} ω from 1 to {}, {} full and {} split bootstraps, seed {}, written by trustvb {}\n\
          {} of {} paths in {} of {} parts: {fits} fits, {} sweeps per fit; {}\n",
         manifest.model.name(),
         manifest.layout.n_components,
         manifest.n_units,
+        manifest.weights.as_ref().map_or_else(String::new, |w| format!(" {}", w.in_words())),
         manifest.columns.join(", "),
         manifest.omegas.len(),
         manifest.omegas.last().copied().unwrap_or(1.0),

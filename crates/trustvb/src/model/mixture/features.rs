@@ -1,7 +1,6 @@
 //! The features of units, in which log densities are linear: eight units at a time, feature after feature.
 
 use super::data::{ColumnKind, MixedData, MixtureColumn};
-use crate::fit::Clusterable;
 use crate::simd::LANES;
 use crate::special::gamma::ln_gamma;
 
@@ -29,7 +28,7 @@ pub(super) struct FeatureColumn {
     /// The place of its first number in a centre.
     pub(super) centre_at: usize,
     /// The standard deviation of the square root of a count.
-    root_scale: f64,
+    pub(super) root_scale: f64,
 }
 
 impl FeatureColumn {
@@ -151,7 +150,7 @@ impl Features {
     }
 
     /// Whether a unit has a value in a column.
-    fn is_there(&self, unit: usize, column: &FeatureColumn) -> bool {
+    pub(super) fn is_there(&self, unit: usize, column: &FeatureColumn) -> bool {
         if column.complete {
             return true;
         }
@@ -168,11 +167,14 @@ impl Features {
         self.centre_len
     }
 
-    /// A centre in the data's units from one in the model's.
+    /// A centre in the data's units from one among [`Points`](super::points::Points).
     pub(super) fn centre_to_data(&self, centre: &mut [f64]) {
         for column in &self.columns {
-            if let FeatureKind::Gaussian { centre: c, scale } = column.kind {
-                centre[column.centre_at] = c + scale * centre[column.centre_at];
+            let x = centre[column.centre_at];
+            match column.kind {
+                FeatureKind::Gaussian { centre: c, scale } => centre[column.centre_at] = c + scale * x,
+                FeatureKind::Category { .. } => {}
+                FeatureKind::Count => centre[column.centre_at] = (x * column.root_scale).powi(2),
             }
         }
     }
@@ -183,78 +185,4 @@ fn mean_and_sd(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let mean = values.clone().sum::<f64>() / n;
     let variance = values.map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
     (mean, variance.sqrt())
-}
-
-/// k-means on standardised numbers, indicators and square roots of counts. A missing cell costs nothing.
-impl Clusterable for Features {
-    fn n_units(&self) -> usize {
-        self.n
-    }
-
-    fn centre_len(&self) -> usize {
-        self.centre_len
-    }
-
-    fn loss(&self, unit: usize, centre: &[f64]) -> f64 {
-        let mut loss = 0.0;
-        for column in self.columns.iter().filter(|c| self.is_there(unit, c)) {
-            let own = &centre[column.centre_at..column.centre_at + column.centre_len()];
-            loss += match column.kind {
-                FeatureKind::Gaussian { .. } => (self.get(unit, column.first) - own[0]).powi(2),
-                FeatureKind::Category { levels } => {
-                    let at = unit / LANES * self.length + column.first;
-                    let indicators = self.blocks[at..at + levels].iter().map(|x| x[unit % LANES]);
-                    indicators.zip(own).map(|(x, p)| (x - p).powi(2)).sum::<f64>()
-                }
-                FeatureKind::Count => {
-                    let roots = self.get(unit, column.first).sqrt() - own[0].sqrt();
-                    (roots / column.root_scale).powi(2)
-                }
-            };
-        }
-        loss
-    }
-
-    /// What is missing is taken from the average unit.
-    fn centre_of(&self, unit: usize, out: &mut [f64]) {
-        for column in &self.columns {
-            let own = &mut out[column.centre_at..column.centre_at + column.centre_len()];
-            let there = self.is_there(unit, column);
-            match column.kind {
-                FeatureKind::Gaussian { .. } => {
-                    own[0] = if there { self.get(unit, column.first) } else { 0.0 };
-                }
-                FeatureKind::Category { levels } => {
-                    for (l, p) in own.iter_mut().enumerate() {
-                        let even = 1.0 / levels as f64;
-                        *p = if there { self.get(unit, column.first + l) } else { even };
-                    }
-                }
-                FeatureKind::Count => {
-                    let usual = self.sizes[column.first];
-                    own[0] = if there { self.get(unit, column.first) } else { usual };
-                }
-            }
-        }
-    }
-
-    fn refit(&self, members: &mut dyn Iterator<Item = (usize, f64)>, out: &mut [f64]) {
-        let (mut sums, mut totals) = (vec![0.0; self.centre_len], vec![0.0; self.columns.len()]);
-        for (unit, weight) in members {
-            for (column, total) in self.columns.iter().zip(&mut totals) {
-                if !self.is_there(unit, column) {
-                    continue;
-                }
-                *total += weight;
-                for l in 0..column.centre_len() {
-                    sums[column.centre_at + l] += weight * self.get(unit, column.first + l);
-                }
-            }
-        }
-        for (column, total) in self.columns.iter().zip(totals).filter(|(_, total)| *total > 0.0) {
-            for at in column.centre_at..column.centre_at + column.centre_len() {
-                out[at] = sums[at] / total;
-            }
-        }
-    }
 }

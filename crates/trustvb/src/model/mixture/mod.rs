@@ -20,6 +20,7 @@
 mod data;
 mod features;
 mod infer;
+mod points;
 mod predict;
 mod prior;
 mod simulate;
@@ -37,6 +38,7 @@ use crate::data::DataError;
 use crate::fit::{Care, centres_by_k_means};
 use crate::posterior::Layout;
 use features::Features;
+use points::Points;
 use std::sync::Arc;
 use update::MixtureSweeper;
 
@@ -108,8 +110,9 @@ impl Model for Mixture {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
+        let (points, own) = Points::draw(&self.features, weights, self.n_components, rng);
         let mut centres =
-            centres_by_k_means(&self.features, self.n_components, weights, Care::FULL, rng);
+            centres_by_k_means(&points, self.n_components, Some(&own), Care::QUICK, rng);
         for centre in centres.chunks_exact_mut(self.features.centre_len()) {
             self.features.centre_to_data(centre);
         }

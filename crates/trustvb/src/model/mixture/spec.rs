@@ -63,6 +63,7 @@ pub(in crate::model) const KIND: Kind = Kind {
     name: "mixture",
     title: "mixture of independent columns (latent classes)",
     component: Noun { one: "class", many: "classes" },
+    called: Noun { one: "class", many: "classes" },
     coordinate: Noun { one: "column", many: "columns" },
     unit: Noun { one: "row", many: "rows" },
     quantities: &[

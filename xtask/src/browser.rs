@@ -42,11 +42,23 @@ const INTERVALS: [&str; 6] = [
     "docs/pictures/intervals.svg",
 ];
 
+/// What classes are like.
+const PROFILE: [&str; 6] = [
+    "calibrate",
+    "docs/data/titanic.csv",
+    "--model",
+    "mixture",
+    "--profile",
+    "docs/pictures/profile.svg",
+];
+
 /// `cargo xtask pictures`: the pictures that README and docs show.
 pub(crate) fn pictures() -> Result<(), String> {
     install()?;
     let folder = root().join("docs/pictures");
-    run_command(Command::new(built()?).args(INTERVALS).current_dir(root()))?;
+    for picture in [INTERVALS, PROFILE] {
+        run_command(Command::new(built()?).args(picture).current_dir(root()))?;
+    }
     let mut command = cargo(&[
         "test",
         "--package",

@@ -110,9 +110,8 @@ impl Model for Mixture {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        let (points, own) = Points::draw(&self.features, weights, self.n_components, rng);
-        let mut centres =
-            centres_by_k_means(&points, self.n_components, Some(&own), Care::QUICK, rng);
+        let points = Points::draw(&self.features, weights, self.n_components, rng);
+        let mut centres = centres_by_k_means(&points, self.n_components, None, Care::QUICK, rng);
         for centre in centres.chunks_exact_mut(self.features.centre_len()) {
             self.features.centre_to_data(centre);
         }

@@ -2,7 +2,7 @@
 
 use super::features::{FeatureKind, Features};
 use crate::fit::Clusterable;
-use crate::random::index;
+use crate::random::{index, uniform};
 use rand_chacha::ChaCha8Rng;
 
 /// Units that are looked at: so many, and so many for each component.
@@ -22,25 +22,19 @@ pub(super) struct Points {
 }
 
 impl Points {
-    /// Some of the units that have weight, drawn at random, with their weights.
+    /// Some of the units, drawn at random; with weights, as often as these say, and more than once.
     pub(super) fn draw(
         features: &Features,
         weights: Option<&[f64]>,
         n_components: usize,
         rng: &mut ChaCha8Rng,
-    ) -> (Points, Vec<f64>) {
-        let weight = |unit: usize| weights.map_or(1.0, |w| w[unit]);
-        let mut units: Vec<usize> = (0..features.len()).filter(|&unit| weight(unit) > 0.0).collect();
-        let most = LEAST.max(PER_COMPONENT * n_components).min(units.len());
-        if most < units.len() {
-            for i in 0..most {
-                let j = i + index(rng, units.len() - i);
-                units.swap(i, j);
-            }
-            units.truncate(most);
-        }
-        let weights = units.iter().map(|&unit| weight(unit)).collect();
-        (Points::of(features, &units), weights)
+    ) -> Points {
+        let most = LEAST.max(PER_COMPONENT * n_components);
+        let units = match weights {
+            None => without_replacement(features.len(), most, rng),
+            Some(weights) => by_weight(weights, most, rng),
+        };
+        Points::of(features, &units)
     }
 
     fn of(features: &Features, units: &[usize]) -> Points {
@@ -86,6 +80,37 @@ impl Points {
         let own = unit * self.length..(unit + 1) * self.length;
         (!self.there.is_empty()).then(|| &self.there[own])
     }
+}
+
+/// `most` of `n` units, or all.
+fn without_replacement(n: usize, most: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut units: Vec<usize> = (0..n).collect();
+    if most < n {
+        for i in 0..most {
+            let j = i + index(rng, n - i);
+            units.swap(i, j);
+        }
+        units.truncate(most);
+    }
+    units
+}
+
+/// At most `most` units, each with a chance in proportion to its weight; no more than the weights add up to.
+fn by_weight(weights: &[f64], most: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut sum = 0.0;
+    let ends: Vec<f64> = weights
+        .iter()
+        .map(|w| {
+            sum += w;
+            sum
+        })
+        .collect();
+    let n = if sum < most as f64 { sum.ceil() as usize } else { most };
+    let draw = |_| {
+        let at = uniform(rng) * sum;
+        ends.partition_point(|end| *end <= at).min(weights.len().saturating_sub(1))
+    };
+    if sum > 0.0 { (0..n).map(draw).collect() } else { Vec::new() }
 }
 
 impl Clusterable for Points {

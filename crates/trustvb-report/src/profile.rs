@@ -18,11 +18,7 @@ struct Item<'a> {
 ///
 /// Probabilities have an axis of their own. Means and rates are on one axis: less the mean of the whole mixture, in its
 /// standard deviations, which are those of the fit at ω = 1.
-pub fn profile(
-    table: &TvbTable,
-    quantities: &[Quantity<'_>],
-    level: f64,
-) -> Option<ProfileFigure> {
+pub fn profile(table: &TvbTable, quantities: &[Quantity<'_>], level: f64) -> Option<ProfileFigure> {
     let n_components = table.layout().n_components;
     let (probabilities, others) = items(quantities, level, n_components);
     let first = table.full_data_posterior(1.0)?;
@@ -89,7 +85,9 @@ fn items<'a>(
             ("mu" | "rate", 1) => &mut others,
             _ => continue,
         };
-        let Some(k) = element.component.checked_sub(1).filter(|k| *k < n_components) else { continue };
+        let Some(k) = element.component.checked_sub(1).filter(|k| *k < n_components) else {
+            continue;
+        };
         let value =
             ProfileValue { estimate: answer.estimate, lower: answer.lower, upper: answer.upper };
         let same = |item: &&mut Item<'a>| {
@@ -110,9 +108,8 @@ fn items<'a>(
 /// Lengths of runs of items that are joined by lines: columns with one item each, or the levels of one.
 fn together(items: &[Item<'_>]) -> Vec<usize> {
     let column = |item: &Item<'_>| item.element.rest[0].to_owned();
-    let single = |at: usize| {
-        items.iter().filter(|item| column(item) == column(&items[at])).count() == 1
-    };
+    let single =
+        |at: usize| items.iter().filter(|item| column(item) == column(&items[at])).count() == 1;
     let mut runs: Vec<usize> = Vec::new();
     for at in 0..items.len() {
         let joined = at > 0

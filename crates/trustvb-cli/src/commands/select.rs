@@ -252,7 +252,11 @@ fn figure(given: &Given, found: &Selection) -> SelectionFigure {
     let with_values =
         |criterion: &Criterion| found.candidates.iter().any(|c| criterion.value(c).is_finite());
     SelectionFigure {
-        title: format!("How many {}: {}", given.problem.spec().kind().called.many, found.chosen().in_words()),
+        title: format!(
+            "How many {}: {}",
+            given.problem.spec().kind().called.many,
+            found.chosen().in_words()
+        ),
         caption: format!("{}, {}", given.source, given.problem.spec().unit().count(found.n_units)),
         panels: Criterion::ALL.into_iter().filter(with_values).map(panel).collect(),
         columns: 0,

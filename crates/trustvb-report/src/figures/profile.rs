@@ -142,7 +142,9 @@ impl Panel for ProfilePanel {
                 if let (Some(low), Some(high)) = (y.clamped(value.lower), y.clamped(value.upper)) {
                     mark.push(Element::line(x, low, x, high).stroke(style.paint, 2.2));
                     for end in [low, high] {
-                        mark.push(Element::line(x - 3.0, end, x + 3.0, end).stroke(style.paint, 1.5));
+                        mark.push(
+                            Element::line(x - 3.0, end, x + 3.0, end).stroke(style.paint, 1.5),
+                        );
                     }
                     limits = format!(
                         ", {} to {}",
@@ -182,11 +184,8 @@ mod tests {
     use super::*;
 
     fn panel() -> ProfilePanel {
-        let value = |estimate: f64| ProfileValue {
-            estimate,
-            lower: estimate - 0.1,
-            upper: estimate + 0.1,
-        };
+        let value =
+            |estimate: f64| ProfileValue { estimate, lower: estimate - 0.1, upper: estimate + 0.1 };
         let line = |name: &str, values: &[f64]| ProfileLine {
             name: name.to_owned(),
             values: values.iter().map(|x| value(*x)).collect(),

@@ -235,10 +235,11 @@ impl StyleBook {
             if book.entries.iter().any(|(known, _)| *known == name) {
                 continue;
             }
-            let style = method_style(&name).or_else(|| component_style(&name)).unwrap_or_else(|| {
-                others += 1;
-                other_style(others - 1)
-            });
+            let style =
+                method_style(&name).or_else(|| component_style(&name)).unwrap_or_else(|| {
+                    others += 1;
+                    other_style(others - 1)
+                });
             book.entries.push((name, style));
         }
         book
@@ -286,8 +287,7 @@ fn component_style(name: &str) -> Option<SeriesStyle> {
         ("class" | "component", Ok(number)) if number > 0 => number,
         _ => return None,
     };
-    const MARKERS: [Marker; 4] =
-        [Marker::Disc, Marker::Square, Marker::Diamond, Marker::Triangle];
+    const MARKERS: [Marker; 4] = [Marker::Disc, Marker::Square, Marker::Diamond, Marker::Triangle];
     let marker = MARKERS[(number - 1) % MARKERS.len()];
     Some(SeriesStyle { paint: Paint::component(number - 1), dash: "", marker })
 }

@@ -171,7 +171,8 @@ impl Model for Gmm {
             for j in 0..p {
                 let (mut n, mut first, mut second) = (0.0, 0.0, 0.0);
                 for (row, r) in responsibilities.chunks_exact(k).enumerate() {
-                    let (x, share) = (self.rows.get(row, j), weights.map_or(r[c], |w| w[row] * r[c]));
+                    let (x, share) =
+                        (self.rows.get(row, j), weights.map_or(r[c], |w| w[row] * r[c]));
                     n += share;
                     first += share * x;
                     second += share * x * x;

@@ -218,7 +218,8 @@ impl Model for ShapedGmm {
             for (j, out) in own.iter_mut().enumerate() {
                 let (mut n, mut first, mut second) = (0.0, 0.0, 0.0);
                 for (row, r) in responsibilities.chunks_exact(k).enumerate() {
-                    let (x, share) = (self.rows.get(row, j), weights.map_or(r[c], |w| w[row] * r[c]));
+                    let (x, share) =
+                        (self.rows.get(row, j), weights.map_or(r[c], |w| w[row] * r[c]));
                     n += share;
                     first += share * x;
                     second += share * x * x;

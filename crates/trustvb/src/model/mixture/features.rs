@@ -172,7 +172,9 @@ impl Features {
         for column in &self.columns {
             let x = centre[column.centre_at];
             match column.kind {
-                FeatureKind::Gaussian { centre: c, scale } => centre[column.centre_at] = c + scale * x,
+                FeatureKind::Gaussian { centre: c, scale } => {
+                    centre[column.centre_at] = c + scale * x
+                }
                 FeatureKind::Category { .. } => {}
                 FeatureKind::Count => centre[column.centre_at] = (x * column.root_scale).powi(2),
             }

@@ -66,7 +66,7 @@ impl WeightsFrom {
 }
 
 /// Units that frequencies may add up to: every resample draws as many.
-const MOST_UNITS: f64 = 100_000_000.0;
+const MOST_UNITS: f64 = 10_000_000.0;
 
 /// Why numbers are no weights.
 #[derive(Clone, Debug, PartialEq)]

@@ -42,6 +42,7 @@ use crate::data::DataError;
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::posterior::{Layout, Posterior};
 use crate::remedy::{Advise, Remedy};
+use crate::weights::WeightError;
 use std::sync::Arc;
 
 /// Why a model cannot be set up.
@@ -50,6 +51,9 @@ pub enum ModelError {
     /// The data do not allow it.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The weights do not fit the data.
+    #[error(transparent)]
+    Weights(#[from] WeightError),
     /// The prior does not fit, or is not one.
     #[error("{0}")]
     Prior(String),
@@ -62,7 +66,7 @@ impl Advise for ModelError {
     fn remedies(&self) -> Vec<Remedy> {
         match self {
             ModelError::Data(error) => error.remedies(),
-            ModelError::Prior(_) | ModelError::WrongData(_) => Vec::new(),
+            ModelError::Prior(_) | ModelError::WrongData(_) | ModelError::Weights(_) => Vec::new(),
         }
     }
 }

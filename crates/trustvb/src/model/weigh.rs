@@ -2,7 +2,7 @@
 
 use super::ModelData;
 use super::wish::{Source, TakePieces, WishError, WishedWeights};
-use crate::data::{Column, DataError, Frame, ReadOptions};
+use crate::data::{Column, DataError, Frame, ReadOptions, RowUnit};
 use crate::weights::{UnitWeights, WeightError, WeightsFrom};
 use std::cell::RefCell;
 use std::path::Path;
@@ -19,7 +19,8 @@ struct Found {
     file: String,
     column: String,
     values: Vec<f64>,
-    places: Vec<String>,
+    unit: RowUnit,
+    numbers: Vec<u64>,
 }
 
 impl<'a> Weighing<'a> {
@@ -34,7 +35,8 @@ impl<'a> Weighing<'a> {
             return Err(WishError::Options(what));
         };
         let refused = |error: WeightError| {
-            let what = error.said(&|row| found.places.get(row).cloned().unwrap_or_default());
+            let place = |row: usize| format!("{} {}", found.unit.word(), found.numbers[row]);
+            let what = error.said(&place);
             let (file, column) = (&found.file, &found.column);
             DataError::Units { file: file.clone(), what: format!("column `{column}`: {what}") }
         };
@@ -55,10 +57,9 @@ impl Source for Weighing<'_> {
         });
         let frame = self.source.frame(ReadOptions { columns, ..options })?;
         let at = frame.column_index(wanted)?;
-        let places = (0..frame.n_rows())
-            .map(|row| format!("{} {}", frame.row_unit().word(), frame.row_number(row)))
-            .collect();
-        let (file, name) = (frame.source().to_owned(), frame.names()[at].clone());
+        let (unit, file) = (frame.row_unit(), frame.source().to_owned());
+        let numbers = (0..frame.n_rows()).map(|row| frame.row_number(row)).collect();
+        let column = frame.names()[at].clone();
         if frame.n_columns() == 1 {
             return Err(DataError::NoColumns { file, n_columns: 1 });
         }
@@ -71,7 +72,7 @@ impl Source for Weighing<'_> {
                 text.codes().iter().map(|&code| levels[code as usize]).collect()
             }
         };
-        *self.found.borrow_mut() = Some(Found { file, column: name, values, places });
+        *self.found.borrow_mut() = Some(Found { file, column, values, unit, numbers });
         Ok(rest)
     }
 

@@ -50,7 +50,7 @@ use crate::model::{ModelData, ModelError};
 use crate::posterior::{Layout, Posterior};
 use crate::problem::Problem;
 use crate::resample::Design;
-use crate::weights::{UnitWeights, WeightError};
+use crate::weights::UnitWeights;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 #[cfg(feature = "parquet")]
@@ -122,8 +122,7 @@ impl TvbTable {
                 let KeptData { data, weights } = KeptData::clone(data);
                 let mut problem = Problem::new(self.manifest.model.clone(), data)?;
                 if let Some(weights) = weights {
-                    let refused = |why: WeightError| ModelError::Prior(why.to_string());
-                    problem = problem.weighted(UnitWeights::clone(&weights)).map_err(refused)?;
+                    problem = problem.weighted(UnitWeights::clone(&weights))?;
                 }
                 Ok(Some(known.get_or_init(|| problem).clone()))
             }

@@ -8,7 +8,8 @@ use crate::linalg::{
 };
 use crate::model::kernel::Scratch;
 use crate::model::linear::{self, Members};
-use crate::model::{Degenerate, Sweeper};
+use crate::model::pullback::Differences;
+use crate::model::{Degenerate, Pullback, Sweeper};
 use crate::posterior::{Gamma, MvNormal, Posterior, SymmetricDirichlet};
 use crate::special::gamma::{Batch, ln_gamma};
 use std::f64::consts::TAU;
@@ -17,6 +18,9 @@ use std::f64::consts::TAU;
 pub(super) const fn stride(p: usize) -> usize {
     1 + features(p) + 2
 }
+
+/// States longer than this would take too many updates to differentiate.
+const MAX_STATE: usize = 4000;
 
 /// `q(θ)` of one component, in the model's units.
 #[derive(Clone, Debug)]
@@ -235,15 +239,38 @@ impl<'a> BmlrSweeper<'a> {
             &mut self.stats,
             &mut self.scratch,
         );
-        let known = self.known_noise();
         for (k, s) in next.chunks_exact_mut(stride(p)).enumerate() {
             let length = 1 + features(p);
             s[..length].copy_from_slice(&self.stats[k * length..(k + 1) * length]);
-            let c = &self.components[k];
-            s[length] = c.tau.mean();
-            s[length + 1] = c.noise.as_ref().map_or_else(|| known.unwrap_or(1.0), Gamma::mean);
+            s[length..].copy_from_slice(&self.expectations(k));
         }
         bound
+    }
+
+    /// `E[τ_k]` and `E[λ_k]`.
+    fn expectations(&self, k: usize) -> [f64; 2] {
+        let c = &self.components[k];
+        let known = || self.known_noise().unwrap_or(1.0);
+        [c.tau.mean(), c.noise.as_ref().map_or_else(known, Gamma::mean)]
+    }
+
+    /// `q(θ)` in the data's units, in the layout's order.
+    fn to_posterior(&self) -> Posterior {
+        let p = self.model.p();
+        let units = self.model.groups.units();
+        let mut parameters: Vec<f64> = self.components.iter().map(|c| c.alpha).collect();
+        for c in &self.components {
+            let (m, covariance) = c.beta.split_at(p);
+            parameters.extend(units.to_data(m));
+            parameters.extend(units.covariance_to_data(covariance));
+        }
+        for c in &self.components {
+            parameters.extend([c.tau.a, c.tau.b]);
+        }
+        for noise in self.components.iter().filter_map(|c| c.noise) {
+            parameters.extend([noise.a, noise.b * units.scale_y.powi(2)]);
+        }
+        Posterior::new(self.model.layout.clone(), parameters)
     }
 }
 
@@ -351,21 +378,7 @@ impl Sweeper for BmlrSweeper<'_> {
 
     fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate> {
         self.update(omega, state)?;
-        let p = self.model.p();
-        let units = self.model.groups.units();
-        let mut parameters: Vec<f64> = self.components.iter().map(|c| c.alpha).collect();
-        for c in &self.components {
-            let (m, covariance) = c.beta.split_at(p);
-            parameters.extend(units.to_data(m));
-            parameters.extend(units.covariance_to_data(covariance));
-        }
-        for c in &self.components {
-            parameters.extend([c.tau.a, c.tau.b]);
-        }
-        for noise in self.components.iter().filter_map(|c| c.noise) {
-            parameters.extend([noise.a, noise.b * units.scale_y.powi(2)]);
-        }
-        Ok(Posterior::new(self.model.layout.clone(), parameters))
+        Ok(self.to_posterior())
     }
 
     fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
@@ -388,6 +401,31 @@ impl Sweeper for BmlrSweeper<'_> {
                 out[1 + f] = r * self.model.groups.feature(unit, f);
             }
         }
+    }
+
+    /// By differences: an update costs little while there are few regressors.
+    fn pullback(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Option<Box<dyn Pullback>>, Degenerate> {
+        if state.len() > MAX_STATE {
+            return Ok(None);
+        }
+        let mut scale = vec![0.0; state.len()];
+        self.scale(omega, state, &mut scale);
+        let sizes = (self.components.len(), 1 + features(self.model.p()));
+        let made = Differences::new(sizes, state, &scale, |point, out| {
+            self.update(omega, point)?;
+            self.prepare();
+            out.extend_from_slice(&self.densities);
+            for k in 0..self.components.len() {
+                out.extend(self.expectations(k));
+            }
+            out.extend_from_slice(self.to_posterior().parameters());
+            Ok(())
+        })?;
+        Ok(Some(Box::new(made)))
     }
 }
 

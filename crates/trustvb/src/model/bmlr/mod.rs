@@ -27,6 +27,7 @@ mod gather;
 mod groups;
 mod predict;
 mod prior;
+mod pullback;
 mod simulate;
 mod spec;
 mod statistics;

@@ -1,14 +1,15 @@
 //! One sweep of a mixture of regressions: (M5) in the order β, τ, λ, π, then the E-step.
 
 use super::groups::{Groups, ROWS, XY, YY, features};
+use super::pullback::{BmlrPullback, Own};
 use super::{Bmlr, Noise};
+use crate::linalg::square::full;
 use crate::linalg::{
     cholesky, gram, invert_lower, ln_det_from_cholesky, packed_index, packed_len, quadratic_form,
     solve_cholesky, trace_of_product,
 };
 use crate::model::kernel::Scratch;
 use crate::model::linear::{self, Members};
-use crate::model::pullback::Differences;
 use crate::model::{Degenerate, Pullback, Sweeper};
 use crate::posterior::{Gamma, MvNormal, Posterior, SymmetricDirichlet};
 use crate::special::gamma::{Batch, ln_gamma};
@@ -18,9 +19,6 @@ use std::f64::consts::TAU;
 pub(super) const fn stride(p: usize) -> usize {
     1 + features(p) + 2
 }
-
-/// States longer than this would take too many updates to differentiate.
-const MAX_STATE: usize = 4000;
 
 /// `q(θ)` of one component, in the model's units.
 #[derive(Clone, Debug)]
@@ -403,29 +401,42 @@ impl Sweeper for BmlrSweeper<'_> {
         }
     }
 
-    /// By differences: an update costs little while there are few regressors.
     fn pullback(
         &mut self,
         omega: f64,
         state: &[f64],
     ) -> Result<Option<Box<dyn Pullback>>, Degenerate> {
-        if state.len() > MAX_STATE {
-            return Ok(None);
-        }
-        let mut scale = vec![0.0; state.len()];
-        self.scale(omega, state, &mut scale);
-        let sizes = (self.components.len(), 1 + features(self.model.p()));
-        let made = Differences::new(sizes, state, &scale, |point, out| {
-            self.update(omega, point)?;
-            self.prepare();
-            out.extend_from_slice(&self.densities);
-            for k in 0..self.components.len() {
-                out.extend(self.expectations(k));
+        self.update(omega, state)?;
+        self.prepare();
+        let p = self.model.p();
+        let own = |(c, s): (&Component, &[f64])| {
+            let (features, expectations) = s[1..].split_at(features(p));
+            let (xy, xx) = features[XY..].split_at(p);
+            let (m, covariance) = c.beta.split_at(p);
+            Own {
+                alpha: c.alpha,
+                xy: xy.to_vec(),
+                xx: full(p, xx),
+                precision: omega * expectations[1],
+                m: m.to_vec(),
+                s: full(p, covariance),
+                tau: c.tau,
+                noise: c.noise,
             }
-            out.extend_from_slice(self.to_posterior().parameters());
-            Ok(())
-        })?;
-        Ok(Some(Box::new(made)))
+        };
+        Ok(Some(Box::new(BmlrPullback {
+            p,
+            omega,
+            units: self.model.groups.units().clone(),
+            densities: self.densities.clone(),
+            components: self
+                .components
+                .iter()
+                .zip(state.chunks_exact(stride(p)))
+                .map(own)
+                .collect(),
+            known: self.known_noise(),
+        })))
     }
 }
 

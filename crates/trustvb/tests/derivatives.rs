@@ -64,7 +64,12 @@ fn check(what: &str, model: &dyn Model, start: &Start) {
                 let here = format!("{what}, omega {omega}, {name}, {how}");
                 assert!(apart <= TOLERANCE * largest, "{here}: {apart} of {largest}");
                 let sd = (got.sd - expected.sd).abs();
-                assert!(sd <= TOLERANCE * (expected.sd + largest), "{here}: {} {}", got.sd, expected.sd);
+                assert!(
+                    sd <= TOLERANCE * (expected.sd + largest),
+                    "{here}: {} {}",
+                    got.sd,
+                    expected.sd
+                );
             }
         }
     }

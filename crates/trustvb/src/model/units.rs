@@ -224,3 +224,102 @@ impl Undecided {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::softmax;
+
+    fn numbers(n: usize, salt: usize) -> Vec<f64> {
+        (0..n).map(|i| ((i * i + 7 * salt) as f64 * 0.37).sin()).collect()
+    }
+
+    /// Features of a unit, the constant first, as the definition has them.
+    fn features(units: &Units<'_>, unit: usize) -> Vec<f64> {
+        let width = units.shape.width;
+        let x = |j: usize| units.blocks[unit / LANES * width + j][unit % LANES];
+        let mut phi = vec![1.0];
+        phi.extend((0..width).map(x));
+        if units.shape.degree == Degree::Second {
+            phi.extend((0..width).flat_map(|i| (0..=i).map(move |j| x(i) * x(j))));
+        }
+        phi
+    }
+
+    /// `c·φ` with densities of the second degree as `c − ½|Ax − b|²`.
+    fn ln_density(units: &Units<'_>, densities: &[f64], unit: usize) -> f64 {
+        let phi = features(units, unit);
+        let width = units.shape.width;
+        if units.shape.degree == Degree::First {
+            return phi.iter().zip(densities).map(|(x, c)| x * c).sum();
+        }
+        let (b, a) = densities[1..].split_at(width);
+        let z = |i: usize| -> f64 {
+            (0..=i).map(|j| a[packed_index(i, j)] * phi[1 + j]).sum::<f64>() - b[i]
+        };
+        densities[0] - 0.5 * (0..width).map(|i| z(i) * z(i)).sum::<f64>()
+    }
+
+    fn close(got: &[f64], expected: &[f64], what: &str) {
+        let size = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+        for (got, expected) in got.iter().zip(expected) {
+            assert!((got - expected).abs() < 1e-11 * size, "{what}: {got} {expected}");
+        }
+    }
+
+    #[test]
+    fn passes_are_what_their_definitions_say() {
+        let n = 333;
+        for (width, k, second, spread) in [
+            (1, 2, true, 1.0),
+            (5, 3, true, 1.0),
+            (9, 2, true, 30.0),
+            (4, 1, false, 1.0),
+            (7, 4, false, 1.0),
+        ] {
+            let values = numbers(n.div_ceil(LANES) * LANES * width, 1);
+            let blocks: Vec<[f64; LANES]> = values.as_chunks::<LANES>().0.to_vec();
+            let units = match second {
+                true => Units::of_second_degree(n, width, &blocks),
+                false => Units::of_first_degree(n, width, &blocks),
+            };
+            let length = units.n_features();
+            let densities: Vec<f64> = numbers(k * length, 2).iter().map(|x| spread * x).collect();
+            let change = numbers(k * length, 3);
+            let own: Vec<f64> = (0..n).map(|i| [1.0, 0.5, 0.0][i % 3]).collect();
+            let weights = units.weights(Some(&own));
+            let (mut expected, mut influence) = (vec![0.0; k * length], Vec::new());
+            for unit in 0..n {
+                let phi = features(&units, unit);
+                let mut r: Vec<f64> = densities
+                    .chunks_exact(length)
+                    .map(|density| ln_density(&units, density, unit))
+                    .collect();
+                softmax(&mut r);
+                let a: Vec<f64> = change
+                    .chunks_exact(length)
+                    .map(|own| own.iter().zip(&phi).map(|(c, x)| c * x).sum())
+                    .collect();
+                let mean: f64 = r.iter().zip(&a).map(|(r, a)| r * a).sum();
+                influence.push(mean);
+                for c in 0..k {
+                    for (f, x) in phi.iter().enumerate() {
+                        expected[c * length + f] += own[unit] * r[c] * (a[c] - mean) * x;
+                    }
+                }
+            }
+            let what = format!("width {width}, K {k}, second degree {second}");
+            close(&units.influence(&densities, k, &change), &influence, &what);
+            let undecided = units.undecided(&densities, k, weights.clone());
+            assert_eq!(undecided.few.is_some(), spread > 1.0 || k == 1, "{what}");
+            let mut found = vec![0.0; k * length];
+            undecided.pull(&units, &change, &mut found);
+            close(&found, &expected, &what);
+            let hessian = units.hessian(&densities, k, &weights);
+            let product = |i: usize| -> f64 {
+                (0..k * length).map(|j| hessian[packed_index(i, j)] * change[j]).sum()
+            };
+            close(&(0..k * length).map(product).collect::<Vec<_>>(), &expected, &what);
+        }
+    }
+}

@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn passes_are_what_their_definitions_say() {
-        let n = 333;
+        let n: usize = 333;
         for (width, k, second, spread) in [
             (1, 2, true, 1.0),
             (5, 3, true, 1.0),

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: fits against scikit-learn, then tables, sweeps, scaling and instructions.
 //!
 //! Python makes the data, lets both programs take turns and prints what it measured
-//! (`benches/compare.py`); the rest is measured by the examples `bench_engine` and `bench_stream`. Here
+//! (`benches/compare.py`); the rest is measured by the examples `bench_engine`, `bench_influence` and `bench_stream`. Here
 //! the numbers become tables.
 
 use crate::command::{cargo, output, python, root, run as run_command, target};
@@ -37,6 +37,8 @@ pub(crate) fn run() -> Result<(), String> {
         "bench_fit",
         "--example",
         "bench_engine",
+        "--example",
+        "bench_influence",
         "--example",
         "bench_stream",
     ]))?;
@@ -120,8 +122,11 @@ fn engine() -> Result<String, String> {
     let binary = target().join("release/examples/bench_engine");
     println!("bench: tables, sweeps, scaling and reading in pieces");
     let mut text = String::from("| what | measured |\n|:--|--:|\n");
-    let streamed = output(&mut Command::new(target().join("release/examples/bench_stream")))?;
-    for line in output(&mut Command::new(&binary))?.lines().chain(streamed.lines()) {
+    let example = |name: &str| target().join("release/examples").join(name);
+    let influence = output(&mut Command::new(example("bench_influence")))?;
+    let streamed = output(&mut Command::new(example("bench_stream")))?;
+    let measured = output(&mut Command::new(&binary))?;
+    for line in measured.lines().chain(influence.lines()).chain(streamed.lines()) {
         let row: Value = serde_json::from_str(line).map_err(|why| format!("{why} in: {line}"))?;
         let value = number(&row, "value")?;
         let digits = if value >= 1000.0 { 0 } else { 2 };

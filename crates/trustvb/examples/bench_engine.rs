@@ -2,7 +2,8 @@
 //!
 //! Without an argument it measures everything and prints one line of JSON per measurement. With
 //! `fit`, `table` or `bmlr` it runs one fixed workload once, for a counter of instructions; with
-//! `sweep N P K` it times one kernel against the least it must do.
+//! `sweep N P K` it times one kernel against the least it must do; with `peak`, kernels of many columns against the most
+//! that a core can do.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -20,7 +21,7 @@ use trustvb::fit::{
 use trustvb::model::{Bmlr, BmlrPrior, Gmm, GmmPrior, Model, Noise, Update};
 use trustvb::random::{Purpose, stream};
 use trustvb::resample::{Design, Resamples};
-use trustvb::roofline::Blocks;
+use trustvb::roofline::{Blocks, multiply_adds};
 use trustvb::table::{OmegaGrid, Watch};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -32,6 +33,9 @@ fn main() -> Outcome {
         Some("table") => fixed_table(),
         Some("bmlr") => fixed_bmlr(),
         Some("sweep") => one_sweep(),
+        Some("peak") => {
+            [10, 20, 50].into_iter().try_for_each(|p| say_against_the_most(10_000, p, 5))
+        }
         Some(other) => Err(format!("unknown workload {other}").into()),
     }
 }
@@ -89,6 +93,27 @@ fn say_against_the_least(n: usize, p: usize, k: usize) -> Outcome {
     say(&per_row(n, p, k), sweep, "ns");
     say(&format!("the same, only reading rows and taking {k} exponentials"), least, "ns");
     say("times the least", sweep / least, "×");
+    Ok(())
+}
+
+/// The share of a core's multiply-adds that a sweep makes use of: log densities and sums take `p(p+1)/2` each for a row and
+/// component. The two take turns, as above.
+fn say_against_the_most(n: usize, p: usize, k: usize) -> Outcome {
+    const ROUNDS: usize = 1_000_000;
+    let (mut sweep, mut most) = (f64::INFINITY, 0.0_f64);
+    for _ in 0..5 {
+        let seconds = best(5, || {
+            let began = Instant::now();
+            black_box(multiply_adds(black_box(ROUNDS)));
+            began.elapsed().as_secs_f64()
+        });
+        most = most.max((16 * 8 * ROUNDS) as f64 / seconds);
+        sweep = sweep.min(kernel_nanoseconds(n, p, k)?);
+    }
+    let made = (p * (p + 1)) as f64 / (1e-9 * sweep);
+    say(&format!("multiply-adds per second of a sweep: n {n}, p {p}, K {k}"), made / 1e9, "10⁹");
+    say("the most that one core makes", most / 1e9, "10⁹");
+    say("share of the most", 100.0 * made / most, "%");
     Ok(())
 }
 
@@ -252,6 +277,9 @@ fn measure() -> Outcome {
         } else {
             say(&per_row(n, p, k), kernel_nanoseconds(n, p, k)?, "ns");
         }
+    }
+    for (n, p, k) in [(20_000, 10, 5), (20_000, 20, 5), (10_000, 50, 5)] {
+        say_against_the_most(n, p, k)?;
     }
     let million = gaussians(1_000_000, 5, 3, 3.0)?;
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! The least an E-step must do, for benchmarks: read the rows and take the exponentials.
+//! The least an E-step must do, for benchmarks: read the rows and take the exponentials; and the most a core can do.
 
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on, exp};
 
@@ -20,6 +20,30 @@ impl Blocks {
     /// Reads every row and takes `exponentials` of its sum; returns something that depends on all.
     pub fn read_and_exp(&self, exponentials: usize) -> f64 {
         dispatch_on(InstructionSet::best(), ReadAndExp { blocks: self, exponentials })
+    }
+}
+
+/// Makes `16 · rounds` fused multiply-adds of eight numbers, all in registers; returns something that depends on all. On
+/// a machine without them they are products and sums.
+pub fn multiply_adds(rounds: usize) -> f64 {
+    dispatch_on(InstructionSet::best(), MultiplyAdds(rounds))
+}
+
+struct MultiplyAdds(usize);
+
+impl Kernel for MultiplyAdds {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Vector>(self) -> f64 {
+        let mut sums: [V; 16] = std::array::from_fn(|i| V::splat(1.0 + i as f64));
+        let (factor, more) = (V::splat(0.999_999), V::splat(1e-6));
+        for _ in 0..self.0 {
+            for sum in &mut sums {
+                *sum = sum.mul_add(factor, more);
+            }
+        }
+        sums.iter().map(|sum| sum.sum()).sum()
     }
 }
 

@@ -2,19 +2,25 @@
 //!
 //! The fixed point `s = G(s; w)` is differentiated in the weights: `ds/dw_n = (I − J)^-1 g_n` with
 //! `J = ∂G/∂s` and `g_n` unit n's own contribution, so `ψ_n = ∇h·(I − J)^-1 g_n = λ·g_n` with
-//! `(I − J)ᵀλ = ∇h`: one linear system per function, whatever the number of units. `J` and `∇h`
-//! are taken by central differences, which are good to nine digits here and need nothing of a
-//! model but its sweep. A prior computed from the data moves with the weights too; since the
-//! components' statistics add up to the sample's, computing the prior from the state itself gives
-//! the same fixed point and the right total derivative.
+//! `(I − J)ᵀλ = ∇h`: one linear system per function, whatever the number of units. A prior computed from the data moves
+//! with the weights too; since the components' statistics add up to the sample's, computing the prior from the state
+//! itself gives the same fixed point and the right total derivative.
+//!
+//! `Jᵀ` is a pass over the units ([`Units`]) and what a model says of the rest of its sweep ([`Pullback`]). Where the state
+//! is short, one pass gives the matrix, which is factorised once for all functions. Where it is long the matrix is never
+//! made: each function's system is solved by applying `Jᵀ` a few dozen times. Which of the two depends on the model alone,
+//! and neither on threads nor on what was asked before.
 
-use crate::linalg::Lu;
-use crate::model::{Degenerate, Model};
+use super::differenced::{Differenced, MAX_STATE};
+use super::krylov;
+use super::slopes::slopes;
+use crate::linalg::{Lu, packed_index};
+use crate::model::{Degenerate, Model, Pullback, Undecided, Units};
 use crate::posterior::Posterior;
 use rayon::prelude::*;
 
-/// States longer than this would make the matrix `J` too large to be practical.
-const MAX_STATE: usize = 4000;
+/// States longer than this have no matrix made of their derivative.
+const DENSE: usize = 1000;
 
 /// Why there is no influence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -36,12 +42,32 @@ pub enum InfluenceError {
 /// A fixed point with its derivative, ready to answer for any function.
 #[derive(Debug)]
 pub struct Linearisation {
-    omega: f64,
-    state: Vec<f64>,
-    step: Vec<f64>,
-    system: Lu,
-    responsibilities: Vec<f64>,
     weights: Option<Vec<f64>>,
+    derivative: Derivative,
+}
+
+#[derive(Debug)]
+enum Derivative {
+    /// From what the model says of its sweep.
+    Pulled(Pulled),
+    /// From differences of sweeps.
+    Differenced(Box<Differenced>),
+}
+
+#[derive(Debug)]
+struct Pulled {
+    n_components: usize,
+    posterior: Posterior,
+    pullback: Box<dyn Pullback>,
+    system: System,
+}
+
+#[derive(Debug)]
+enum System {
+    /// `(I − J)ᵀ`, factorised.
+    Dense(Lu),
+    /// What a pass needs, and the size of each entry of the state, in which residuals are measured.
+    Applied { undecided: Undecided, scale: Vec<f64> },
 }
 
 /// Each unit's influence on one function.
@@ -61,54 +87,52 @@ impl Linearisation {
         omega: f64,
         state: &[f64],
     ) -> Result<Linearisation, InfluenceError> {
+        Linearisation::with_limit(model, weights, omega, state, DENSE)
+    }
+
+    /// As [`Linearisation::new`], by differences of whole sweeps, which nothing but the sweep itself is needed for. It
+    /// takes twice as many sweeps as the state has numbers, of which there may be 4000 at most: for checks.
+    pub fn by_differences(
+        model: &dyn Model,
+        weights: Option<&[f64]>,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Linearisation, InfluenceError> {
         let weights = weights.or_else(|| model.repeats());
-        let n = model.state_len();
-        if n > MAX_STATE {
-            return Err(InfluenceError::TooLarge(n));
-        }
+        let made = Box::new(Differenced::new(model, weights, omega, state)?);
+        let weights = weights.map(<[f64]>::to_vec);
+        Ok(Linearisation { weights, derivative: Derivative::Differenced(made) })
+    }
+
+    /// As [`Linearisation::new`], with a matrix for states of at most `dense` numbers.
+    pub fn with_limit(
+        model: &dyn Model,
+        weights: Option<&[f64]>,
+        omega: f64,
+        state: &[f64],
+        dense: usize,
+    ) -> Result<Linearisation, InfluenceError> {
+        let weights = weights.or_else(|| model.repeats());
         let mut sweeper = model.sweeper();
         sweeper.load(weights)?;
-        let responsibilities = sweeper.responsibilities(omega, state)?;
-        let mut step = vec![0.0; n];
-        sweeper.scale(omega, state, &mut step);
-        // Cube root of the rounding unit balances rounding against truncation.
-        for s in &mut step {
-            *s *= 6e-6;
-        }
-        let mut transposed = vec![0.0; n * n];
-        // A derivative does not depend on what else its thread computes, so neither does the result on their number.
-        let together = n.div_ceil(4 * rayon::current_num_threads()).max(1);
-        let done: Vec<Result<(), Degenerate>> = transposed
-            .par_chunks_mut(together * n)
-            .enumerate()
-            .map(|(piece, rows)| {
-                let mut sweeper = model.sweeper();
-                sweeper.load(weights)?;
-                let (mut up, mut down) = (vec![0.0; n], vec![0.0; n]);
-                let mut point = state.to_vec();
-                for (row, i) in rows.chunks_exact_mut(n).zip(piece * together..) {
-                    let width = central_difference(&mut point, i, step[i], |point, which| {
-                        let out = if which { &mut up } else { &mut down };
-                        sweeper.sweep_with_own_prior(omega, point, out).map(|_| ())
-                    })?;
-                    for (j, x) in row.iter_mut().enumerate() {
-                        *x = -(up[j] - down[j]) / width;
-                    }
-                    row[i] += 1.0;
-                }
-                Ok(())
-            })
-            .collect();
-        done.into_iter().collect::<Result<(), Degenerate>>()?;
-        let system = Lu::new(n, transposed).ok_or(InfluenceError::Singular)?;
-        Ok(Linearisation {
-            omega,
-            state: state.to_vec(),
-            step,
-            system,
-            responsibilities,
-            weights: weights.map(<[f64]>::to_vec),
-        })
+        let (Some(units), Some(pullback)) = (model.units(), sweeper.pullback(omega, state)?) else {
+            return Linearisation::by_differences(model, weights, omega, state);
+        };
+        let (k, n) = (model.n_components(), state.len());
+        let of_units = units.weights(weights);
+        let system = if n <= dense {
+            let hessian = units.hessian(pullback.densities(), k, &of_units);
+            System::Dense(matrix(pullback.as_ref(), &units, &hessian, k, n)?)
+        } else {
+            let mut scale = vec![0.0; n];
+            sweeper.scale(omega, state, &mut scale);
+            let undecided = units.undecided(pullback.densities(), k, of_units);
+            System::Applied { undecided, scale }
+        };
+        let posterior = sweeper.posterior_with_own_prior(omega, state)?;
+        let pulled = Pulled { n_components: k, posterior, pullback, system };
+        let weights = weights.map(<[f64]>::to_vec);
+        Ok(Linearisation { weights, derivative: Derivative::Pulled(pulled) })
     }
 
     /// The influence of every unit on `h` of the posterior. `model` is the one that was linearised.
@@ -117,34 +141,12 @@ impl Linearisation {
         model: &dyn Model,
         h: &dyn Fn(&Posterior) -> f64,
     ) -> Result<Influence, InfluenceError> {
-        let mut sweeper = model.sweeper();
-        sweeper.load(self.weights.as_deref())?;
-        let n = self.state.len();
-        let mut adjoint = vec![0.0; n];
-        let mut point = self.state.clone();
-        for i in 0..n {
-            let (mut up, mut down) = (0.0, 0.0);
-            let width = central_difference(&mut point, i, self.step[i], |point, which| {
-                let value = h(&sweeper.posterior_with_own_prior(self.omega, point)?);
-                if which {
-                    up = value
-                } else {
-                    down = value
-                }
-                Ok(())
-            })?;
-            adjoint[i] = (up - down) / width;
-        }
-        self.system.solve(&mut adjoint);
-        let k = model.n_components();
-        let mut contribution = vec![0.0; n];
-        let psi: Vec<f64> = (0..model.n_units())
-            .map(|unit| {
-                let r = &self.responsibilities[unit * k..(unit + 1) * k];
-                sweeper.contribution(unit, r, &mut contribution);
-                adjoint.iter().zip(&contribution).map(|(a, g)| a * g).sum()
-            })
-            .collect();
+        let psi = match (&self.derivative, model.units()) {
+            (Derivative::Pulled(pulled), Some(units)) => pulled.influence(&units, h)?,
+            (Derivative::Differenced(by), _) => by.influence(model, self.weights.as_deref(), h)?,
+            // Another model than the one that was linearised.
+            (Derivative::Pulled(_), None) => return Err(Degenerate::NotFinite.into()),
+        };
         let weight = |unit: usize| self.weights.as_ref().map_or(1.0, |w| w[unit]);
         let total: f64 = (0..psi.len()).map(weight).sum();
         let mean = psi.iter().enumerate().map(|(i, x)| weight(i) * x).sum::<f64>() / total;
@@ -154,26 +156,84 @@ impl Linearisation {
     }
 }
 
-/// Evaluates at `point[i] ± step` (one-sided when one of them is not feasible) and returns the
-/// distance between the two points. `point` is as before afterwards.
-fn central_difference(
-    point: &mut [f64],
-    i: usize,
-    step: f64,
-    mut evaluate: impl FnMut(&[f64], bool) -> Result<(), Degenerate>,
-) -> Result<f64, Degenerate> {
-    let centre = point[i];
-    point[i] = centre + step;
-    let upper = point[i];
-    let up = evaluate(point, true);
-    point[i] = centre - step;
-    let lower = point[i];
-    let down = evaluate(point, false);
-    point[i] = centre;
-    match (up, down) {
-        (Ok(()), Ok(())) => Ok(upper - lower),
-        (Ok(()), Err(_)) => evaluate(point, false).map(|()| upper - centre),
-        (Err(_), Ok(())) => evaluate(point, true).map(|()| centre - lower),
-        (Err(why), Err(_)) => Err(why),
+impl Pulled {
+    fn influence(
+        &self,
+        units: &Units<'_>,
+        h: &dyn Fn(&Posterior) -> f64,
+    ) -> Result<Vec<f64>, InfluenceError> {
+        let mut slope = vec![0.0; self.state_len()];
+        self.pullback.pull_posterior(&slopes(&self.posterior, h), &mut slope);
+        let adjoint = match &self.system {
+            System::Dense(lu) => {
+                lu.solve(&mut slope);
+                slope
+            }
+            System::Applied { undecided, scale } => {
+                // A slope times the size of what it is a slope in: all entries are then comparable.
+                slope.iter_mut().zip(scale).for_each(|(x, size)| *x *= size);
+                let solved = krylov::solve(&slope, |x, out| {
+                    let next: Vec<f64> = x.iter().zip(scale).map(|(x, size)| x / size).collect();
+                    self.apply(units, undecided, &next, out);
+                    out.iter_mut().zip(scale).for_each(|(x, size)| *x *= size);
+                });
+                let mut adjoint = solved.map_err(|_| InfluenceError::Singular)?;
+                adjoint.iter_mut().zip(scale).for_each(|(x, size)| *x /= size);
+                adjoint
+            }
+        };
+        Ok(units.influence(self.pullback.densities(), self.n_components, &adjoint))
     }
+
+    fn state_len(&self) -> usize {
+        match &self.system {
+            System::Dense(lu) => lu.len(),
+            System::Applied { scale, .. } => scale.len(),
+        }
+    }
+
+    /// `Jᵀ` applied to the cotangent of a next state.
+    fn apply(&self, units: &Units<'_>, undecided: &Undecided, next: &[f64], state: &mut [f64]) {
+        let (k, features) = (self.n_components, units.n_features());
+        let stride = next.len() / k;
+        let of_sums: Vec<f64> =
+            next.chunks_exact(stride).flat_map(|own| own[..features].iter().copied()).collect();
+        let mut coefficients = vec![0.0; k * features];
+        undecided.pull(units, &of_sums, &mut coefficients);
+        self.pullback.pull(&coefficients, next, state);
+    }
+}
+
+/// `(I − J)ᵀ`, factorised, from the second derivative that one pass gave. Row i of `J` is entry i of the next state pulled
+/// back.
+fn matrix(
+    pullback: &dyn Pullback,
+    units: &Units<'_>,
+    hessian: &[f64],
+    k: usize,
+    n: usize,
+) -> Result<Lu, InfluenceError> {
+    let (features, stride) = (units.n_features(), n / k);
+    let mut jacobian = vec![0.0; n * n];
+    jacobian.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
+        let (component, entry) = (i / stride, i % stride);
+        let mut next = vec![0.0; n];
+        next[i] = 1.0;
+        let coefficients: Vec<f64> = match entry < features {
+            true => {
+                let at = component * features + entry;
+                (0..k * features).map(|j| hessian[packed_index(at, j)]).collect()
+            }
+            false => vec![0.0; k * features],
+        };
+        pullback.pull(&coefficients, &next, row);
+    });
+    let mut transposed = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            transposed[j * n + i] = -jacobian[i * n + j];
+        }
+        transposed[i * n + i] += 1.0;
+    }
+    Lu::new(n, transposed).ok_or(InfluenceError::Singular)
 }

@@ -12,12 +12,15 @@
 //! A fit that does not converge or has no answer is told by its [`Status`], and stored with it.
 
 mod anderson;
+mod differenced;
 mod driver;
 mod influence;
+mod krylov;
 mod matching;
 mod moves;
 mod path;
 mod race;
+mod slopes;
 mod start;
 mod track;
 mod walk;

@@ -71,6 +71,11 @@ impl Lu {
         Some(Lu { n, factors: a, pivots })
     }
 
+    /// Rows of the matrix.
+    pub(crate) fn len(&self) -> usize {
+        self.n
+    }
+
     /// Solves `A x = b` in place.
     pub(crate) fn solve(&self, b: &mut [f64]) {
         let n = self.n;

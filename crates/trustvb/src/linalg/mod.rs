@@ -4,8 +4,11 @@
 //! of its lower triangle. Written by hand because at the sizes of our subject (p from 1 to 50) a
 //! packed Cholesky without allocation is as fast as any library and needs none.
 
+mod long;
 mod lu;
+pub(crate) mod square;
 
+pub(crate) use long::{LONG, add_rows};
 pub(crate) use lu::Lu;
 
 /// Numbers in a packed triangle of order `p`.
@@ -28,6 +31,9 @@ pub struct NotPositiveDefinite(
 
 /// Replaces a packed symmetric matrix by its lower Cholesky factor.
 pub fn cholesky(p: usize, a: &mut [f64]) -> Result<(), NotPositiveDefinite> {
+    if p >= LONG {
+        return long::cholesky(p, a);
+    }
     for i in 0..p {
         let row_i = i * (i + 1) / 2;
         for j in 0..=i {
@@ -50,6 +56,9 @@ pub fn cholesky(p: usize, a: &mut [f64]) -> Result<(), NotPositiveDefinite> {
 
 /// Inverse of a lower triangular matrix, into `out`.
 pub fn invert_lower(p: usize, l: &[f64], out: &mut [f64]) {
+    if p >= LONG {
+        return long::invert_lower(l, out);
+    }
     for j in 0..p {
         out[packed_index(j, j)] = 1.0 / l[packed_index(j, j)];
         for i in j + 1..p {
@@ -69,6 +78,9 @@ pub fn ln_det_from_cholesky(p: usize, l: &[f64]) -> f64 {
 
 /// `Aᵀ A` of a lower triangular `A`: the inverse of `L Lᵀ` when `A = L^-1`.
 pub fn gram(p: usize, a: &[f64], out: &mut [f64]) {
+    if p >= LONG {
+        return long::gram(a, out);
+    }
     for i in 0..p {
         for j in 0..=i {
             out[packed_index(i, j)] =

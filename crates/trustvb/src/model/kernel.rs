@@ -10,6 +10,10 @@ pub(super) const CHUNK: usize = 24;
 /// Blocks that make one independent piece of work. Fixed, so that sums do not depend on threads.
 const PIECE: usize = 1024;
 
+/// The same for rows of more than so many columns, whose products take that much longer to sum.
+const PIECE_OF_MANY_COLUMNS: usize = 64;
+const MANY_COLUMNS: usize = 32;
+
 /// More pieces than this are made longer instead.
 const MAX_PIECES: usize = 256;
 
@@ -58,7 +62,23 @@ pub(super) fn in_pieces(
     scratch: &mut Scratch,
     piece: impl Fn(Range<usize>, &mut [f64], &mut Scratch) -> f64 + Sync,
 ) -> f64 {
-    let length = PIECE.max(n_blocks.div_ceil(MAX_PIECES));
+    in_pieces_of(piece_length(1, n_blocks), n_blocks, stats, scratch, piece)
+}
+
+/// Blocks per piece where rows of `p` columns and their products are summed: with many columns a few rows are work enough.
+pub(super) fn piece_length(p: usize, n_blocks: usize) -> usize {
+    let least = if p > MANY_COLUMNS { PIECE_OF_MANY_COLUMNS } else { PIECE };
+    least.max(n_blocks.div_ceil(MAX_PIECES))
+}
+
+/// [`in_pieces`] of `length` blocks, which must not depend on the number of threads.
+pub(super) fn in_pieces_of(
+    length: usize,
+    n_blocks: usize,
+    stats: &mut [f64],
+    scratch: &mut Scratch,
+    piece: impl Fn(Range<usize>, &mut [f64], &mut Scratch) -> f64 + Sync,
+) -> f64 {
     if n_blocks <= length {
         return piece(0..n_blocks, stats, scratch);
     }

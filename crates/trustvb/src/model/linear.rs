@@ -2,6 +2,7 @@
 //!
 //! `length` is the number of features; `blocks` holds eight units at a time, feature after feature.
 
+use super::forms;
 use super::kernel::{CHUNK, Piece, Scratch, in_pieces, softmax};
 use super::softmax as softmax_of_one;
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
@@ -126,6 +127,28 @@ fn add_features<V: Vector, const F: usize>(
     }
 }
 
+/// Adds `Σ share` and `Σ share·feature` of a chunk to `sums`.
+#[inline(always)]
+pub(super) fn add<V: Vector>(
+    length: usize,
+    blocks: &[[f64; LANES]],
+    shares: &[[f64; LANES]],
+    sums: &mut [[f64; LANES]],
+) {
+    let mut count = V::load(&sums[0]);
+    for share in shares {
+        count = count.add(V::load(share));
+    }
+    count.store(&mut sums[0]);
+    let whole = length - length % TOGETHER;
+    for f in (0..whole).step_by(TOGETHER) {
+        add_features::<V, TOGETHER>(f, length, blocks, shares, &mut sums[1..]);
+    }
+    for f in whole..length {
+        add_features::<V, 1>(f, length, blocks, shares, &mut sums[1..]);
+    }
+}
+
 struct Linear<'a>(Piece<'a>);
 
 impl Kernel for Linear<'_> {
@@ -141,35 +164,13 @@ impl Kernel for Linear<'_> {
             for c in 0..k {
                 let numbers = &densities[c * (length + 1)..(c + 1) * (length + 1)];
                 let out = &mut chunk[c * CHUNK..c * CHUNK + weights.len()];
-                for (features, out) in blocks.chunks_exact(length).zip(out) {
-                    // Two chains, so that additions overlap.
-                    let mut even = V::splat(numbers[0]);
-                    let mut odd = V::zero();
-                    for (pair, c) in features.chunks(2).zip(numbers[1..].chunks(2)) {
-                        even = V::splat(c[0]).mul_add(V::load(&pair[0]), even);
-                        if let (Some(x), Some(&c)) = (pair.get(1), c.get(1)) {
-                            odd = V::splat(c).mul_add(V::load(x), odd);
-                        }
-                    }
-                    even.add(odd).store(out);
-                }
+                forms::linear::<V>(length, blocks, numbers, out);
             }
             bound = softmax::<V>(k, weights, chunk, bound);
             for c in 0..k {
                 let shares = &chunk[c * CHUNK..c * CHUNK + weights.len()];
                 let sums = &mut scratch.sums[c * (length + 1)..(c + 1) * (length + 1)];
-                let mut count = V::load(&sums[0]);
-                for share in shares {
-                    count = count.add(V::load(share));
-                }
-                count.store(&mut sums[0]);
-                let whole = length - length % TOGETHER;
-                for f in (0..whole).step_by(TOGETHER) {
-                    add_features::<V, TOGETHER>(f, length, blocks, shares, &mut sums[1..]);
-                }
-                for f in whole..length {
-                    add_features::<V, 1>(f, length, blocks, shares, &mut sums[1..]);
-                }
+                add::<V>(length, blocks, shares, sums);
             }
         }
         self.0.finish::<V>();

@@ -2,14 +2,18 @@
 
 mod bmlr;
 mod data;
+mod forms;
 mod gmm;
 mod kernel;
 mod linear;
 mod mixture;
 mod moments;
+mod passes;
 mod prior;
+mod pullback;
 mod registry;
 mod spec;
+mod units;
 mod weigh;
 mod weighted;
 mod wish;
@@ -30,9 +34,12 @@ pub use mixture::{
     MixtureSimulationSettings, SimulatedColumn,
 };
 pub use prior::PriorBase;
+pub use pullback::Pullback;
+pub(crate) use pullback::{STEP, central_difference};
 pub(crate) use registry::quantities;
 pub use registry::{KINDS, ModelSpec, Simulation, SimulationSettings};
 pub use spec::{Kind, Noun, PriorInWords, Spec};
+pub use units::{Undecided, Units};
 pub(crate) use weighted::Weighted;
 pub use wish::{
     ColumnType, PriorWish, Source, TakePieces, WishError, Wished, WishedWeights, Wishes,
@@ -152,6 +159,11 @@ pub trait Model: Send + Sync {
     fn repeats(&self) -> Option<&[f64]> {
         None
     }
+    /// The units' features, in which log densities are linear, for derivatives of a sweep. A model without them has its
+    /// sweeps differentiated by differences, which takes many.
+    fn units(&self) -> Option<Units<'_>> {
+        None
+    }
 }
 
 /// Working memory of one fit; see [`Model`].
@@ -207,6 +219,15 @@ pub trait Sweeper {
     fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate>;
     /// What `unit` adds to the next state per unit of weight, given its responsibilities.
     fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]);
+    /// The derivative of a sweep with its own prior, but for the pass over the [`Model::units`]; nothing where the model
+    /// has no such units.
+    fn pullback(
+        &mut self,
+        _omega: f64,
+        _state: &[f64],
+    ) -> Result<Option<Box<dyn Pullback>>, Degenerate> {
+        Ok(None)
+    }
 }
 
 /// The weights that every mixture has.

@@ -1,6 +1,6 @@
 //! A model whose units have weights of their own beside those of resamples.
 
-use super::{Degenerate, Model, Sweeper};
+use super::{Degenerate, Model, Pullback, Sweeper, Units};
 use crate::posterior::{Layout, Posterior};
 use crate::weights::UnitWeights;
 use rand_chacha::ChaCha8Rng;
@@ -68,6 +68,9 @@ impl Model for Weighted {
     fn repeats(&self) -> Option<&[f64]> {
         Some(self.weights.repeats())
     }
+    fn units(&self) -> Option<Units<'_>> {
+        Some(self.inner.units()?.counting(self.weights.each()))
+    }
 }
 
 struct WeightedSweeper<'a> {
@@ -130,5 +133,12 @@ impl Sweeper for WeightedSweeper<'_> {
         self.inner.contribution(unit, responsibilities, out);
         let weight = self.weights.each()[unit];
         out.iter_mut().for_each(|x| *x *= weight);
+    }
+    fn pullback(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Option<Box<dyn Pullback>>, Degenerate> {
+        self.inner.pullback(omega, state)
     }
 }

@@ -320,6 +320,10 @@ impl Posterior {
         &self.parameters
     }
 
+    pub(crate) fn parameters_mut(&mut self) -> &mut [f64] {
+        &mut self.parameters
+    }
+
     fn slice(&self, name: &str, family: Family, copy: usize) -> Option<(usize, &[f64])> {
         let block = self.layout.block(name).filter(|b| b.family == family && copy < b.copies)?;
         let size = family.parameters(block.dim);

@@ -111,6 +111,13 @@ impl Units {
         beta
     }
 
+    /// `Tᵀ v`.
+    pub(super) fn difference_to_data_transposed(&self, v: &[f64]) -> Vec<f64> {
+        let along = self.intercept.map_or(0.0, |i| v[i]);
+        let entry = |j: usize| self.scale_y * (v[j] - self.centre[j] * along) / self.scale[j];
+        (0..v.len()).map(entry).collect()
+    }
+
     /// `T^-1 β`: a difference of coefficients, in the model's units.
     fn difference_to_model(&self, beta: &[f64]) -> Vec<f64> {
         let mut b: Vec<f64> =

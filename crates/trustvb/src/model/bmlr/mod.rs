@@ -27,6 +27,7 @@ mod gather;
 mod groups;
 mod predict;
 mod prior;
+mod pullback;
 mod simulate;
 mod spec;
 mod statistics;
@@ -40,7 +41,7 @@ pub use spec::RegressionMixture;
 use statistics::IS_STATISTICS;
 pub use statistics::{GroupStatistics, VariableSummary};
 
-use super::{Model, ModelError, PriorBase, Sweeper};
+use super::{Model, ModelError, PriorBase, Sweeper, Units};
 use crate::data::Grouped;
 use crate::fit::{Care, centres_by_k_means};
 use crate::posterior::Layout;
@@ -143,5 +144,10 @@ impl Model for Bmlr {
     ) -> Vec<f64> {
         let scaled = centres_by_k_means(&self.groups, self.n_components, weights, Care::FULL, rng);
         scaled.chunks_exact(self.p()).flat_map(|c| self.groups.units().to_data(c)).collect()
+    }
+
+    fn units(&self) -> Option<Units<'_>> {
+        let (groups, length) = (&self.groups, groups::features(self.p()));
+        Some(Units::of_first_degree(groups.len(), length, &groups.blocks))
     }
 }

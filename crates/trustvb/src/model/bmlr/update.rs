@@ -1,14 +1,16 @@
 //! One sweep of a mixture of regressions: (M5) in the order β, τ, λ, π, then the E-step.
 
 use super::groups::{Groups, ROWS, XY, YY, features};
+use super::pullback::{BmlrPullback, Own};
 use super::{Bmlr, Noise};
+use crate::linalg::square::full;
 use crate::linalg::{
     cholesky, gram, invert_lower, ln_det_from_cholesky, packed_index, packed_len, quadratic_form,
     solve_cholesky, trace_of_product,
 };
 use crate::model::kernel::Scratch;
 use crate::model::linear::{self, Members};
-use crate::model::{Degenerate, Sweeper};
+use crate::model::{Degenerate, Pullback, Sweeper};
 use crate::posterior::{Gamma, MvNormal, Posterior, SymmetricDirichlet};
 use crate::special::gamma::{Batch, ln_gamma};
 use std::f64::consts::TAU;
@@ -235,15 +237,38 @@ impl<'a> BmlrSweeper<'a> {
             &mut self.stats,
             &mut self.scratch,
         );
-        let known = self.known_noise();
         for (k, s) in next.chunks_exact_mut(stride(p)).enumerate() {
             let length = 1 + features(p);
             s[..length].copy_from_slice(&self.stats[k * length..(k + 1) * length]);
-            let c = &self.components[k];
-            s[length] = c.tau.mean();
-            s[length + 1] = c.noise.as_ref().map_or_else(|| known.unwrap_or(1.0), Gamma::mean);
+            s[length..].copy_from_slice(&self.expectations(k));
         }
         bound
+    }
+
+    /// `E[τ_k]` and `E[λ_k]`.
+    fn expectations(&self, k: usize) -> [f64; 2] {
+        let c = &self.components[k];
+        let known = || self.known_noise().unwrap_or(1.0);
+        [c.tau.mean(), c.noise.as_ref().map_or_else(known, Gamma::mean)]
+    }
+
+    /// `q(θ)` in the data's units, in the layout's order.
+    fn to_posterior(&self) -> Posterior {
+        let p = self.model.p();
+        let units = self.model.groups.units();
+        let mut parameters: Vec<f64> = self.components.iter().map(|c| c.alpha).collect();
+        for c in &self.components {
+            let (m, covariance) = c.beta.split_at(p);
+            parameters.extend(units.to_data(m));
+            parameters.extend(units.covariance_to_data(covariance));
+        }
+        for c in &self.components {
+            parameters.extend([c.tau.a, c.tau.b]);
+        }
+        for noise in self.components.iter().filter_map(|c| c.noise) {
+            parameters.extend([noise.a, noise.b * units.scale_y.powi(2)]);
+        }
+        Posterior::new(self.model.layout.clone(), parameters)
     }
 }
 
@@ -351,21 +376,7 @@ impl Sweeper for BmlrSweeper<'_> {
 
     fn posterior(&mut self, omega: f64, state: &[f64]) -> Result<Posterior, Degenerate> {
         self.update(omega, state)?;
-        let p = self.model.p();
-        let units = self.model.groups.units();
-        let mut parameters: Vec<f64> = self.components.iter().map(|c| c.alpha).collect();
-        for c in &self.components {
-            let (m, covariance) = c.beta.split_at(p);
-            parameters.extend(units.to_data(m));
-            parameters.extend(units.covariance_to_data(covariance));
-        }
-        for c in &self.components {
-            parameters.extend([c.tau.a, c.tau.b]);
-        }
-        for noise in self.components.iter().filter_map(|c| c.noise) {
-            parameters.extend([noise.a, noise.b * units.scale_y.powi(2)]);
-        }
-        Ok(Posterior::new(self.model.layout.clone(), parameters))
+        Ok(self.to_posterior())
     }
 
     fn responsibilities(&mut self, omega: f64, state: &[f64]) -> Result<Vec<f64>, Degenerate> {
@@ -388,6 +399,44 @@ impl Sweeper for BmlrSweeper<'_> {
                 out[1 + f] = r * self.model.groups.feature(unit, f);
             }
         }
+    }
+
+    fn pullback(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Option<Box<dyn Pullback>>, Degenerate> {
+        self.update(omega, state)?;
+        self.prepare();
+        let p = self.model.p();
+        let own = |(c, s): (&Component, &[f64])| {
+            let (features, expectations) = s[1..].split_at(features(p));
+            let (xy, xx) = features[XY..].split_at(p);
+            let (m, covariance) = c.beta.split_at(p);
+            Own {
+                alpha: c.alpha,
+                xy: xy.to_vec(),
+                xx: full(p, xx),
+                precision: omega * expectations[1],
+                m: m.to_vec(),
+                s: full(p, covariance),
+                tau: c.tau,
+                noise: c.noise,
+            }
+        };
+        Ok(Some(Box::new(BmlrPullback {
+            p,
+            omega,
+            units: self.model.groups.units().clone(),
+            densities: self.densities.clone(),
+            components: self
+                .components
+                .iter()
+                .zip(state.chunks_exact(stride(p)))
+                .map(own)
+                .collect(),
+            known: self.known_noise(),
+        })))
     }
 }
 

@@ -11,9 +11,10 @@ use super::pooling::Pool;
 use super::shaped::ShapedGmm;
 use super::shaped_prior::{AxesPrior, Scales};
 use super::steps::Steps;
-use crate::model::Degenerate;
 use crate::model::kernel::Scratch;
 use crate::model::linear::{self, Members};
+use crate::model::pullback::Differences;
+use crate::model::{Degenerate, Pullback};
 use crate::posterior::{NormalWishartKl, Posterior};
 use crate::special::gamma::Batch;
 use std::f64::consts::{LN_2, TAU};
@@ -373,6 +374,27 @@ impl Steps for AxesSweeper<'_> {
                 out.copy_from_slice(&[own[0].abs(), 1.0]);
             }
         }
+    }
+
+    /// By differences: an update costs little, and a sum changes little of it.
+    fn pullback_of(&mut self, omega: f64, state: &[f64]) -> Result<Box<dyn Pullback>, Degenerate> {
+        let (n, features) = (self.model.n_components, self.model.statistics_len());
+        let mut scale = vec![0.0; state.len()];
+        self.scales_of(omega, state, &mut scale);
+        let made = Differences::new((n, features), state, &scale, |point, out| {
+            let prior = self.own_prior(point)?;
+            self.update(&prior, omega, point)?;
+            self.prepare(&prior)?;
+            out.extend_from_slice(&self.densities);
+            for k in 0..n {
+                for g in 0..self.pools.len() {
+                    out.extend([self.precisions[g * n + k], self.loose[g * n + k]]);
+                }
+            }
+            out.extend_from_slice(self.posterior_of(&prior, omega, point)?.parameters());
+            Ok(())
+        })?;
+        Ok(Box::new(made))
     }
 
     fn contribution_of(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {

@@ -7,8 +7,10 @@
 
 use super::rows::Rows;
 use crate::linalg::{packed_index, packed_len};
+use crate::model::forms;
 use crate::model::kernel::{
-    CHUNK, Piece, Scratch, TOGETHER, in_pieces, ratio_of_two, softmax, softmax_of_two,
+    CHUNK, Piece, Scratch, TOGETHER, in_pieces_of, piece_length, ratio_of_two, softmax,
+    softmax_of_two,
 };
 use crate::model::moments::{self, Moments};
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
@@ -83,8 +85,9 @@ pub(super) fn e_step(
     stats: &mut [f64],
     scratch: &mut Scratch,
 ) -> f64 {
-    in_pieces(rows.weights.len(), stats, scratch, |range, stats, scratch| {
-        let p = densities.p;
+    let p = densities.p;
+    let n_blocks = rows.weights.len();
+    in_pieces_of(piece_length(p, n_blocks), n_blocks, stats, scratch, |range, stats, scratch| {
         let blocks = &rows.blocks[range.start * p..range.end * p];
         piece(InstructionSet::best(), p, blocks, &rows.weights[range], densities, stats, scratch)
     })
@@ -152,11 +155,7 @@ fn in_chunks<V: Vector>(
                 4 => ln_densities::<V, 4>(blocks, numbers, out),
                 5 => ln_densities::<V, 5>(blocks, numbers, out),
                 6 => ln_densities::<V, 6>(blocks, numbers, out),
-                _ => match V::TILE {
-                    4 => ln_densities_any::<V, 4>(p, blocks, numbers, out),
-                    2 => ln_densities_any::<V, 2>(p, blocks, numbers, out),
-                    _ => ln_densities_any::<V, 1>(p, blocks, numbers, out),
-                },
+                _ => forms::gaussian::<V>(p, blocks, numbers, out),
             }
         }
         bound = softmax::<V>(k, weights, chunk, bound);
@@ -282,79 +281,6 @@ impl<V: Vector, const P: usize> Pair<V, P> {
             for (moments, share) in self.moments.iter_mut().zip(shares[b]) {
                 moments.add(share, |j| V::load(&x[b][j]));
             }
-        }
-    }
-}
-
-/// As [`ln_densities`] for any number of columns: a triangular matrix times a matrix of rows, in
-/// tiles of `T` rows of `A` and `T` blocks, so that a loaded number is used `T` times.
-#[inline(always)]
-fn ln_densities_any<V: Vector, const T: usize>(
-    p: usize,
-    blocks: &[[f64; LANES]],
-    numbers: &[f64],
-    out: &mut [[f64; LANES]],
-) {
-    let (b, a) = numbers[1..].split_at(p);
-    let c = V::splat(numbers[0]);
-    for (x, out) in blocks.chunks(T * p).zip(out.chunks_mut(T)) {
-        let count = out.len();
-        // The last group repeats its first block, so that the inner loops have no condition.
-        let x: [&[[f64; LANES]]; T] = std::array::from_fn(|t| {
-            let t = if t < count { t } else { 0 };
-            &x[t * p..(t + 1) * p]
-        });
-        let mut form = [V::zero(); T];
-        let whole = p - p % T;
-        for i in (0..whole).step_by(T) {
-            add_squares::<V, T, T>(i, a, b, &x, &mut form);
-        }
-        for i in whole..p {
-            add_squares::<V, 1, T>(i, a, b, &x, &mut form);
-        }
-        for (out, form) in out.iter_mut().zip(form) {
-            form.mul_add(V::splat(-0.5), c).store(out);
-        }
-    }
-}
-
-/// Adds `(A x − b)_i²` for `R` rows from `i` on, of `T` blocks, to `form`.
-#[inline(always)]
-fn add_squares<V: Vector, const R: usize, const T: usize>(
-    i: usize,
-    a: &[f64],
-    b: &[f64],
-    x: &[&[[f64; LANES]]; T],
-    form: &mut [V; T],
-) {
-    let rows: [&[f64]; R] = std::array::from_fn(|r| {
-        let start = packed_index(i + r, 0);
-        &a[start..start + i + r + 1]
-    });
-    let mut z: [[V; T]; R] = std::array::from_fn(|r| [V::splat(-b[i + r]); T]);
-    // Columns that all R rows have, then the triangle at their end.
-    let common: [&[f64]; R] = rows.map(|row| &row[..=i]);
-    let columns = x.map(|x| &x[..=i]);
-    for j in 0..=i {
-        let x: [V; T] = std::array::from_fn(|t| V::load(&columns[t][j]));
-        for r in 0..R {
-            let a = V::splat(common[r][j]);
-            for t in 0..T {
-                z[r][t] = a.mul_add(x[t], z[r][t]);
-            }
-        }
-    }
-    for r in 1..R {
-        for j in 1..=r {
-            let a = V::splat(rows[r][i + j]);
-            for t in 0..T {
-                z[r][t] = a.mul_add(V::load(&x[t][i + j]), z[r][t]);
-            }
-        }
-    }
-    for row in z {
-        for t in 0..T {
-            form[t] = row[t].mul_add(row[t], form[t]);
         }
     }
 }

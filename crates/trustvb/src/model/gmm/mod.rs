@@ -3,10 +3,12 @@
 mod axes;
 mod covariance;
 mod kernel;
+mod own_prior;
 mod points;
 mod pooling;
 mod predict;
 mod prior;
+mod pullback;
 mod rows;
 mod shaped;
 mod shaped_prior;
@@ -15,6 +17,7 @@ mod spec;
 mod spread;
 mod steps;
 mod tied;
+mod tied_pullback;
 mod update;
 
 pub use covariance::Covariance;
@@ -26,7 +29,7 @@ pub use spec::GaussianMixture;
 pub(super) use spec::KIND;
 pub use update::Update;
 
-use super::{Model, ModelError, Sweeper};
+use super::{Model, ModelError, Sweeper, Units};
 use crate::data::Dataset;
 use crate::fit::Care;
 use crate::linalg::{packed_index, packed_len};
@@ -187,6 +190,10 @@ impl Model for Gmm {
             Some(largest)
         };
         (0..k).map(|c| factor(c).unwrap_or(1.0)).collect()
+    }
+
+    fn units(&self) -> Option<Units<'_>> {
+        Some(Units::of_second_degree(self.rows.len(), self.p(), &self.rows.blocks))
     }
 }
 

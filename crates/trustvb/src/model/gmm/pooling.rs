@@ -18,12 +18,14 @@
 //! probability that it is loose, stands beside its statistics in the state of a fit, as `E[τ_k]` does in a mixture
 //! of regressions: so a sweep is a function of the state, and an ascent.
 
+use super::prior::share_of_volume;
+use crate::linalg::square::full;
 use crate::linalg::{
     NotPositiveDefinite, cholesky, gram, invert_lower, invert_spd, ln_det_from_cholesky,
     packed_len, trace_of_product,
 };
 use crate::posterior::multi_digamma;
-use crate::special::gamma::ln_gamma;
+use crate::special::gamma::{ln_gamma, trigamma};
 use std::f64::consts::LN_2;
 
 /// One way in which a component may relate to the common scale: `ν_c`, `t_c`, `ρ_c`.
@@ -94,6 +96,11 @@ impl Pooling {
     pub(super) fn unseen(&self) -> (Vec<f64>, f64) {
         let nu = self.ties[0].nu;
         (self.guess.iter().map(|x| nu * x).collect(), nu)
+    }
+
+    /// What of `C` is the inverse of `H^-1`, where `C/K^(2/p)` is the guess of `n_components`.
+    pub(super) fn share(&self, n_components: usize) -> f64 {
+        share_of_volume(n_components, self.p) / self.g
     }
 
     /// The probability of a loose component beforehand.
@@ -227,6 +234,55 @@ impl Pool {
         };
         1.0 / (1.0 + (ln_weight(tied) - ln_weight(loose)).exp())
     }
+}
+
+/// The learned scale at one state, as its derivative needs it.
+#[derive(Debug)]
+pub(super) struct Scaled {
+    /// `E[S]`, full.
+    pub(super) s: Vec<f64>,
+    /// Its degrees of freedom, and `Σ_j ½ψ'((d+1−j)/2)`.
+    pub(super) d: f64,
+    pub(super) trigammas: f64,
+    /// `t̄_k`.
+    pub(super) t: Vec<f64>,
+    /// By how much `t` and `ν` of loose components exceed those of tied ones.
+    pub(super) more_t: f64,
+    pub(super) more_nu: f64,
+    /// `E[Λ_k]` of the state, full.
+    pub(super) precisions: Vec<Vec<f64>>,
+    /// `P(c_k = loose)` of the next state.
+    pub(super) next_loose: Vec<f64>,
+}
+
+impl Scaled {
+    /// From what the last update left, and the state and the next one's ties behind it.
+    pub(super) fn new<'e>(
+        pooling: &Pooling,
+        pool: &Pool,
+        extras: impl Iterator<Item = &'e [f64]>,
+        next_loose: &[f64],
+    ) -> Scaled {
+        let p = pooling.p;
+        let d = pooling.g + pool.nu0.iter().sum::<f64>();
+        let tied = &pooling.ties[0];
+        let loose = pooling.ties.get(1).unwrap_or(tied);
+        Scaled {
+            s: full(p, &pool.s),
+            d,
+            trigammas: half_trigammas(p, d),
+            t: pool.t.clone(),
+            more_t: loose.t - tied.t,
+            more_nu: loose.nu - tied.nu,
+            precisions: extras.map(|extra| full(p, extra)).collect(),
+            next_loose: next_loose.to_vec(),
+        }
+    }
+}
+
+/// `Σ_{j=1..p} ½ψ'((ν+1−j)/2)`, the slope of `E[log|Λ|]` in `ν`.
+pub(super) fn half_trigammas(p: usize, nu: f64) -> f64 {
+    (0..p).map(|j| 0.5 * trigamma(0.5 * (nu - j as f64))).sum()
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::{GmmPrior, scales};
 use crate::data::Dataset;
 use crate::fit::Care;
 use crate::linalg::{packed_index, packed_len};
-use crate::model::{Model, ModelError, Sweeper};
+use crate::model::{Model, ModelError, Sweeper, Units};
 use crate::posterior::{Layout, Posterior};
 use std::sync::Arc;
 
@@ -250,5 +250,13 @@ impl Model for ShapedGmm {
             Some(largest)
         };
         (0..k).map(|c| factor(c).unwrap_or(1.0)).collect()
+    }
+
+    fn units(&self) -> Option<Units<'_>> {
+        let units = Units::of_first_degree(self.rows.len(), self.length(), &self.rows.blocks);
+        Some(match self.covariance {
+            Covariance::Full | Covariance::Tied => units.with_squares(),
+            Covariance::Diagonal | Covariance::Spherical => units,
+        })
     }
 }

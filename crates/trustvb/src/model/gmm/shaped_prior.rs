@@ -24,6 +24,11 @@ use crate::posterior::SymmetricDirichlet;
 /// What of `cov(data)/K^(2/p)` is added to the scatter of tied components.
 const SPREAD: f64 = 0.3;
 
+/// What of the covariance matrix of the data it is.
+pub(super) fn spread_of_tied(n_components: usize, p: usize) -> f64 {
+    SPREAD * share_of_volume(n_components, p)
+}
+
 /// The prior of weights and means, in scaled units.
 #[derive(Clone, Debug)]
 pub(super) struct Centres {
@@ -129,7 +134,7 @@ impl GmmPrior {
                 invert_spd(p, &w0).map_err(|_| collinear())?.0
             }
             None => {
-                let share = SPREAD * share_of_volume(n_components, p);
+                let share = spread_of_tied(n_components, p);
                 covariance(p, moments, &mean)?.iter().map(|c| share * c).collect()
             }
         };

@@ -1,6 +1,6 @@
 //! What a sweep of a Gaussian mixture is made of, whatever the shape of its covariances; the [`Sweeper`] follows.
 
-use crate::model::{Degenerate, Sweeper};
+use crate::model::{Degenerate, Pullback, Sweeper};
 use crate::posterior::Posterior;
 use std::rc::Rc;
 
@@ -44,6 +44,8 @@ pub(super) trait Steps {
     fn scales_of(&self, omega: f64, state: &[f64], scale: &mut [f64]);
     /// See [`Sweeper::contribution`].
     fn contribution_of(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]);
+    /// See [`Sweeper::pullback`].
+    fn pullback_of(&mut self, omega: f64, state: &[f64]) -> Result<Box<dyn Pullback>, Degenerate>;
     /// See [`Sweeper::staggered_sweep`].
     fn staggered(
         &mut self,
@@ -60,14 +62,19 @@ pub(super) trait Steps {
         self.prior().cloned().ok_or_else(none)
     }
 
-    /// The prior of the sample whose totals are the state's.
-    fn own_prior(&self, state: &[f64]) -> Result<Self::Prior, Degenerate> {
+    /// The totals of a state.
+    fn totals(&self, state: &[f64]) -> Vec<f64> {
         let (length, stride) = self.sizes();
         let mut totals = vec![0.0; length];
         for component in state.chunks_exact(stride) {
             totals.iter_mut().zip(component).for_each(|(total, s)| *total += s);
         }
-        self.resolve(&totals)
+        totals
+    }
+
+    /// The prior of the sample whose totals are the state's.
+    fn own_prior(&self, state: &[f64]) -> Result<Self::Prior, Degenerate> {
+        self.resolve(&self.totals(state))
     }
 
     /// (M2) from its parts.
@@ -170,5 +177,13 @@ impl<S: Steps> Sweeper for S {
 
     fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
         self.contribution_of(unit, responsibilities, out);
+    }
+
+    fn pullback(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Option<Box<dyn Pullback>>, Degenerate> {
+        self.pullback_of(omega, state).map(Some)
     }
 }

@@ -11,19 +11,22 @@
 //! Only `N_k` and `Σ w r x` depend on responsibilities: an E-step costs what means cost. `Σ w xxᵀ` is fixed by the weights.
 //! It stands in the state all the same, a K-th part with each component, because influence needs what it is moved by.
 
+use super::own_prior::{Made, OwnPrior};
 use super::scale_both_sides;
 use super::shaped::ShapedGmm;
-use super::shaped_prior::TiedPrior;
+use super::shaped_prior::{TiedPrior, spread_of_tied};
 use super::spec::BLOCK;
 use super::steps::Steps;
+use super::tied_pullback::TiedPullback;
+use crate::linalg::square::full;
 use crate::linalg::{
     cholesky, gram, invert_lower, ln_det_from_cholesky, packed_index, packed_len, trace_of_product,
 };
 use crate::model::kernel::Scratch;
 use crate::model::linear::{self, Members};
-use crate::model::{Degenerate, Model};
+use crate::model::{Degenerate, Model, Pullback};
 use crate::posterior::{NormalWishartKl, Posterior};
-use crate::special::gamma::Batch;
+use crate::special::gamma::{Batch, trigamma};
 use std::f64::consts::{LN_2, TAU};
 use std::rc::Rc;
 
@@ -296,6 +299,33 @@ impl Steps for TiedSweeper<'_> {
             out[..=p].fill(s[0] + 1.0 / omega);
             out[1 + p..].fill(self.totals[0] + 1.0 / omega);
         }
+    }
+
+    fn pullback_of(&mut self, omega: f64, state: &[f64]) -> Result<Box<dyn Pullback>, Degenerate> {
+        let (model, p) = (self.model, self.model.p());
+        let totals = Steps::totals(self, state);
+        let prior = self.resolve(&totals)?;
+        self.update(&prior, omega, state)?;
+        self.prepare(&prior)?;
+        let made = match model.prior.w0 {
+            Some(_) => Made::Given,
+            None => Made::Multiple(spread_of_tied(model.n_components, p)),
+        };
+        Ok(Box::new(TiedPullback {
+            p,
+            omega,
+            beta0: prior.centres.beta0,
+            m0: prior.centres.m0.clone(),
+            scale: model.scale.clone(),
+            densities: self.densities.clone(),
+            trigammas: self.alpha.iter().map(|a| trigamma(*a)).collect(),
+            trigamma_total: trigamma(self.alpha.iter().sum()),
+            beta: self.beta.clone(),
+            mean: self.mean.clone(),
+            nu: self.nu,
+            w: full(p, &self.w),
+            own: OwnPrior::new(&model.prior, &totals, p, made)?,
+        }))
     }
 
     fn contribution_of(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {

@@ -1,17 +1,22 @@
 //! One sweep of a Gaussian mixture: (M4) from the statistics, then the E-step (M3).
 
 use super::kernel::{Densities, e_step};
-use super::pooling::Pool;
+use super::own_prior::{Made, OwnPrior};
+use super::pooling::{Pool, Scaled, half_trigammas};
 use super::prior::{Covariances, ResolvedPrior};
+use super::pullback::{Component, GmmPullback, Printed};
 use super::rows::Rows;
 use super::spread::{ScaleOf, Spread};
 use super::steps::Steps;
 use super::{Gmm, scale_both_sides};
-use crate::linalg::{cholesky, gram, invert_lower, packed_index, packed_len};
-use crate::model::Degenerate;
+use crate::linalg::square::full;
+use crate::linalg::{
+    LONG, add_rows, cholesky, gram, invert_lower, invert_spd, packed_index, packed_len,
+};
 use crate::model::kernel::Scratch;
+use crate::model::{Degenerate, Pullback};
 use crate::posterior::{NormalWishartKl, Posterior};
-use crate::special::gamma::Batch;
+use crate::special::gamma::{Batch, trigamma};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{LN_2, TAU};
 use std::rc::Rc;
@@ -60,6 +65,8 @@ pub(super) struct GmmSweeper<'a> {
     densities: Densities,
     factor: Vec<f64>,
     inverse_factor: Vec<f64>,
+    /// A row of a product of triangles.
+    products: Vec<f64>,
     /// Of `α_1 … α_K`, `Σα`, then `(ν_k+1−j)/2` for `j = 1 … p` of each component.
     gammas: Batch,
     scratch: Scratch,
@@ -90,6 +97,7 @@ impl<'a> GmmSweeper<'a> {
             densities: Densities { p, numbers: vec![0.0; k * Densities::stride(p)] },
             factor: vec![0.0; triangle],
             inverse_factor: vec![0.0; triangle],
+            products: vec![0.0; p],
             gammas: Batch::default(),
             scratch: Scratch::default(),
         }
@@ -296,13 +304,19 @@ impl Steps for GmmSweeper<'_> {
                 let a = &self.inverse_factor[row..=row + i];
                 let mut b = 0.0;
                 let mut to_prior = 0.0;
+                // tr(W0^-1 W) = ‖A L0‖² with W = AᵀA and W0^-1 = L0 L0ᵀ.
+                let products = (p >= LONG).then(|| {
+                    add_rows(a, spread.factor, &mut self.products[..=i]);
+                    &self.products[..=i]
+                });
                 for j in 0..=i {
                     b += a[j] * mean[j];
                     to_prior += a[j] * (mean[j] - prior.m0[j]);
                     numbers[1 + p + row + j] = root_nu * a[j];
-                    // tr(W0^-1 W) = ‖A L0‖² with W = AᵀA and W0^-1 = L0 L0ᵀ.
-                    let product: f64 =
-                        (j..=i).map(|l| a[l] * spread.factor[packed_index(l, j)]).sum();
+                    let product = products.map_or_else(
+                        || (j..=i).map(|l| a[l] * spread.factor[packed_index(l, j)]).sum(),
+                        |products| products[j],
+                    );
                     trace += product * product;
                 }
                 numbers[1 + i] = root_nu * b;
@@ -431,6 +445,53 @@ impl Steps for GmmSweeper<'_> {
                 }
             }
         }
+    }
+
+    fn pullback_of(&mut self, omega: f64, state: &[f64]) -> Result<Box<dyn Pullback>, Degenerate> {
+        let (model, p) = (self.model, self.model.p());
+        let (statistics, stride) = (model.statistics_len(), model.stride());
+        let totals = self.totals(state);
+        let prior = self.resolve(&totals)?;
+        self.update(&prior, omega, state)?;
+        self.prepare(&prior)?;
+        let states = || state.chunks_exact(stride);
+        let (pool, made) = match (&prior.covariances, &self.pool) {
+            (Covariances::Pooled(pooling), Some(pool)) => {
+                let extras = states().map(|s| &s[statistics..]);
+                let made = Made::InverseOfMultiple(pooling.share(model.n_components));
+                (Some(Scaled::new(pooling, pool, extras, &self.loose)), made)
+            }
+            _ => (None, model.prior.made(&model.scale)),
+        };
+        let c = &self.components;
+        let component = |(k, s): (usize, &[f64])| {
+            let triangle = packed_len(p);
+            let w_inverse = &c.w_inverse[k * triangle..(k + 1) * triangle];
+            let (w, _) = invert_spd(p, w_inverse).map_err(|_| Degenerate::NotFinite)?;
+            let printed = model.update == Update::AsPrinted && s[0] > 0.0;
+            Ok(Component {
+                trigamma: trigamma(c.alpha[k]),
+                beta: c.beta[k],
+                nu: c.nu[k],
+                trigammas: half_trigammas(p, c.nu[k]),
+                mean: c.mean[k * p..(k + 1) * p].to_vec(),
+                w: full(p, &w),
+                printed: printed.then(|| Printed::new(&prior, omega, s)),
+            })
+        };
+        Ok(Box::new(GmmPullback {
+            p,
+            omega,
+            stride,
+            beta0: prior.beta0,
+            m0: prior.m0.clone(),
+            scale: model.scale.clone(),
+            densities: self.densities.numbers.clone(),
+            components: states().enumerate().map(component).collect::<Result<_, Degenerate>>()?,
+            trigamma_total: trigamma(c.alpha.iter().sum()),
+            pool,
+            own: OwnPrior::new(&model.prior, &totals, p, made)?,
+        }))
     }
 
     fn staggered(

@@ -33,7 +33,7 @@ pub use simulate::{MixtureSimulation, MixtureSimulationSettings, SimulatedColumn
 pub use spec::ColumnMixture;
 pub(super) use spec::KIND;
 
-use super::{Model, ModelError, Sweeper};
+use super::{Model, ModelError, Sweeper, Units};
 use crate::data::DataError;
 use crate::fit::{Care, centres_by_k_means};
 use crate::posterior::Layout;
@@ -116,5 +116,10 @@ impl Model for Mixture {
             self.features.centre_to_data(centre);
         }
         centres
+    }
+
+    fn units(&self) -> Option<Units<'_>> {
+        let features = &self.features;
+        Some(Units::of_first_degree(features.len(), features.length(), &features.blocks))
     }
 }

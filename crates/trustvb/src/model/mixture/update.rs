@@ -5,7 +5,8 @@ use super::features::FeatureKind;
 use super::prior::ColumnPrior;
 use crate::model::kernel::Scratch;
 use crate::model::linear::{self, Members};
-use crate::model::{Degenerate, Sweeper};
+use crate::model::pullback::Differences;
+use crate::model::{Degenerate, Pullback, Sweeper};
 use crate::posterior::{Gamma, NormalWishartKl, Posterior, SymmetricDirichlet};
 use crate::special::gamma::{Batch, ln_gamma};
 use std::f64::consts::{LN_2, TAU};
@@ -443,5 +444,25 @@ impl Sweeper for MixtureSweeper<'_> {
                 *x = r * features.get(unit, f);
             }
         }
+    }
+
+    /// By differences: an update costs little, and a sum changes little of it.
+    fn pullback(
+        &mut self,
+        omega: f64,
+        state: &[f64],
+    ) -> Result<Option<Box<dyn Pullback>>, Degenerate> {
+        let mut scale = vec![0.0; state.len()];
+        self.scale(omega, state, &mut scale);
+        let sizes = (self.model.n_components, self.model.stride());
+        let made = Differences::new(sizes, state, &scale, |point, out| {
+            let prior = self.resolve(&self.totals(point))?;
+            self.update(omega, point, &prior)?;
+            self.prepare(&prior);
+            out.extend_from_slice(&self.densities);
+            out.extend_from_slice(self.to_posterior().parameters());
+            Ok(())
+        })?;
+        Ok(Some(Box::new(made)))
     }
 }

@@ -60,6 +60,7 @@ def calibrate(
     draws: int = 1000,
     random_state: Any = None,
     n_jobs: int | None = 1,
+    workers: Any = None,
     check: bool = True,
     progress: Wish = None,
     model_kwargs: Mapping[str, Any] | None = None,
@@ -98,6 +99,7 @@ def calibrate(
         omega_min=omega_min,
         random_state=random_state,
         n_jobs=n_jobs,
+        workers=workers,
         check=check,
         progress=progress,
     )

@@ -35,6 +35,13 @@ _BATCH = 32
 #: Unknowns above which the whole Hessian is not computed to speed up a fit.
 _LARGE = 600
 
+#: Options of the compiler that make it quick, the best first. Releases differ in what they know.
+_QUICK: tuple[dict[str, Any], ...] = (
+    {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False},
+    {"xla_backend_optimization_level": 0},
+    {},
+)
+
 
 class Problem(Protocol):
     """A model and a variational family for data of some shape. Functions of x must be traceable by JAX."""
@@ -153,11 +160,13 @@ class AutomaticFitter:
             x = jnp.stack([start.x for start in starts])
             inverse = jnp.stack([start.inverse for start in starts])
             arguments = (x, inverse, jnp.asarray(weights), jnp.asarray(omegas), arrays)
-            if (id(compiled), len(weights)) not in self._traced:
+            if (id(compiled), len(weights)) in self._traced:
+                found = compiled.many(*arguments)
+            else:
                 with self._tracing:
-                    compiled.many(*arguments)
+                    found = compiled.many(*arguments)
                     self._traced.add((id(compiled), len(weights)))
-            return _fits(compiled.many(*arguments), len(weights))
+            return _fits(found, len(weights))
 
     def _or_failed(self, *arguments: Any) -> Fit | FitFailed:
         try:
@@ -205,9 +214,13 @@ def _compile(problem: Problem) -> _Compiled:
         units, others = problem.terms(x, arrays)
         # A unit of weight 0 is not there, even where its likelihood is.
         counted = jnp.where(weights > 0, units, 0.0)
-        return -(omega * weights @ counted + others)
+        return -(omega * weights @ counted + others), units
 
-    slope = jax.value_and_grad(objective)
+    with_units = jax.value_and_grad(objective, has_aux=True)
+
+    def slope(*arguments: Any) -> Any:
+        (value, _), gradient = with_units(*arguments)
+        return value, gradient
 
     def posterior(x: Any, weights: Any, omega: Any, arrays: Any) -> Any:
         return problem.posterior(x, arrays, lambda: hessian(x, weights, omega, arrays))
@@ -230,26 +243,41 @@ def _compile(problem: Problem) -> _Compiled:
         takes longer than computing."""
 
         def together(x: Any) -> Any:
-            units = problem.terms(x, arrays)[0]
-            gradient = jax.grad(objective)(x, weights, omega, arrays)
+            (_, units), gradient = with_units(x, weights, omega, arrays)
             return gradient, units, ravel_pytree(problem.means(x, arrays))[0]
 
         return _columns(together, x)
 
     def hessian(x: Any, weights: Any, omega: Any, arrays: Any) -> Any:
-        return _columns(lambda x: jax.grad(objective)(x, weights, omega, arrays), x)
-
-    def quickly(function: Any) -> Any:
-        """What runs a few times is compiled without much optimisation, which would take longer than it saves."""
-        return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})
+        return _columns(lambda x: slope(x, weights, omega, arrays)[1], x)
 
     return _Compiled(
         problem,
-        slope=quickly(slope),
-        posterior=quickly(posterior),
+        slope=_Quickly(slope),
+        posterior=_Quickly(posterior),
         many=jax.jit(many),
-        derivatives=quickly(derivatives),
+        derivatives=_Quickly(derivatives),
     )
+
+
+class _Quickly:
+    """A function that runs a few times: compiled without much optimisation, which would take longer than it saves."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function, self._options = function, list(_QUICK)
+        self._jitted: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        while True:
+            if self._jitted is None:
+                self._jitted = jax.jit(self._function, compiler_options=self._options[0])
+            try:
+                return self._jitted(*arguments)
+            except Exception as error:
+                if "No such compile option" not in str(error) or len(self._options) == 1:
+                    raise
+                self._jitted = None
+                del self._options[0]
 
 
 def _columns(function: Callable[[Any], Any], x: Any) -> Any:

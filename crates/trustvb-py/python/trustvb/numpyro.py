@@ -199,7 +199,10 @@ class _NumpyroProblem:
         ):
             raise ValueError("the guide is a point: it has no interval to calibrate")
         particles = fitter._particles or (64 if size <= 16 else min(256, 4 * size))
-        keys = jax.random.split(jax.random.PRNGKey(7), max(particles, fitter._draws))
+        keys = np.zeros((max(particles, fitter._draws), 2), dtype=np.uint32)
+        if any(base_shape(site["fn"]) is None for site in samples(guide)):
+            # Only laws that are not made of Normals look at them.
+            keys = np.asarray(jax.random.split(jax.random.PRNGKey(7), len(keys)))
         few = 1 if self._laplace else particles
         self._few = standard_normal(few, 0 if self._laplace else size, 11), keys[:few]
         self._many = standard_normal(fitter._draws, size, 12), keys[: fitter._draws]

@@ -89,14 +89,16 @@ STUDIES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", choices=[*STUDIES, []], default=list(STUDIES))
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(STUDIES)}")
     parser.add_argument("-n", "--replications", type=int, default=200)
     parser.add_argument("-B", "--bootstraps", type=int, default=200)
     parser.add_argument("-o", "--output", type=Path, default=Path())
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
+    if unknown := set(asked.models) - set(STUDIES):
+        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(STUDIES)}")
     asked.output.mkdir(parents=True, exist_ok=True)
-    for name in asked.models:
+    for name in asked.models or STUDIES:
         fitter, simulate, truth = STUDIES[name]
         before = time.perf_counter()
         frame = trustvb.study_of(

@@ -103,8 +103,9 @@ if __name__ == "__main__":
     for name, title, quantity, found in answers():
         print(title, found.summary(), sep="\n", end="\n\n")
         figure, (left, right) = plt.subplots(
-            1, 2, figsize=(11, 3.2), layout="constrained", width_ratios=[1.1, 1]
+            1, 2, figsize=(12, 3.2), layout="constrained", width_ratios=[1.1, 1]
         )
         found.plot_intervals(ax=left).set_title(title, loc="left")
         found.plot_density(quantity, method=METHODS, ax=right)
+        right.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(1, 1))
         figure.savefig(folder / f"numpyro_{name}.png", dpi=110)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from . import _descent
 from ._fitter import Fit
 from ._messages import FitFailed
+from ._quickly import Quickly, begin
 
 Vector = NDArray[np.float64]
 
@@ -34,13 +35,6 @@ _BATCH = 32
 
 #: Unknowns above which the whole Hessian is not computed to speed up a fit.
 _LARGE = 600
-
-#: Options of the compiler that make it quick, the best first. Releases differ in what they know.
-_QUICK: tuple[dict[str, Any], ...] = (
-    {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False},
-    {"xla_backend_optimization_level": 0},
-    {},
-)
 
 
 class Problem(Protocol):
@@ -83,10 +77,10 @@ class _Compiled:
     """A problem with its compiled functions."""
 
     problem: Problem
-    slope: Callable[..., Any]
-    posterior: Callable[..., Any]
+    slope: Quickly
+    posterior: Quickly
     many: Callable[..., Any]
-    derivatives: Callable[..., Any]
+    derivatives: Quickly
 
 
 def double() -> Any:
@@ -253,31 +247,11 @@ def _compile(problem: Problem) -> _Compiled:
 
     return _Compiled(
         problem,
-        slope=_Quickly(slope),
-        posterior=_Quickly(posterior),
+        slope=Quickly(slope),
+        posterior=Quickly(posterior),
         many=jax.jit(many),
-        derivatives=_Quickly(derivatives),
+        derivatives=Quickly(derivatives),
     )
-
-
-class _Quickly:
-    """A function that runs a few times: compiled without much optimisation, which would take longer than it saves."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function, self._options = function, list(_QUICK)
-        self._jitted: Any = None
-
-    def __call__(self, *arguments: Any) -> Any:
-        while True:
-            if self._jitted is None:
-                self._jitted = jax.jit(self._function, compiler_options=self._options[0])
-            try:
-                return self._jitted(*arguments)
-            except Exception as error:
-                if "No such compile option" not in str(error) or len(self._options) == 1:
-                    raise
-                self._jitted = None
-                del self._options[0]
 
 
 def _columns(function: Callable[[Any], Any], x: Any) -> Any:
@@ -301,8 +275,12 @@ def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: An
         guess = size[:, None] * start.inverse * size
         found = _descent.minimise_one(slope, start.x, guess, steps=STEPS)
     else:
-        found = _descent.minimise_one(slope, compiled.problem.start(), None, steps=STEPS)
-        for _ in range(3 if len(found.x) <= _LARGE else 0):
+        first = compiled.problem.start()
+        small = len(first) <= _LARGE
+        needed = (compiled.slope, compiled.derivatives, compiled.posterior)
+        begin(needed if small else needed[::2], first, weights, omega, arrays)
+        found = _descent.minimise_one(slope, first, None, steps=STEPS)
+        for _ in range(3 if small else 0):
             inverse = _inverse(compiled.derivatives(found.x, weights, omega, arrays)[0])
             if inverse is None:
                 break

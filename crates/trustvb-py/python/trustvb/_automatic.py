@@ -279,7 +279,7 @@ def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: An
         small = len(first) <= _LARGE
         needed = (compiled.slope, compiled.derivatives, compiled.posterior)
         begin(needed if small else needed[::2], first, weights, omega, arrays)
-        found = _descent.minimise_one(slope, first, None, steps=STEPS)
+        found = _descent.minimise_one(slope, _defined(slope, first), None, steps=STEPS)
         for _ in range(3 if small else 0):
             inverse = _inverse(compiled.derivatives(found.x, weights, omega, arrays)[0])
             if inverse is None:
@@ -288,6 +288,16 @@ def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: An
             if found.steps <= 2:
                 break
     return found, *compiled.posterior(found.x, weights, omega, arrays)
+
+
+def _defined(slope: Callable[[Vector], Any], first: Vector) -> Vector:
+    """Where the objective and its gradient are finite: the place given, or one near it."""
+    for attempt in range(100):
+        away = np.random.default_rng(attempt).uniform(-2, 2, len(first)) if attempt else 0.0
+        value, gradient = slope(first + away)
+        if np.isfinite(value) and np.isfinite(gradient).all():
+            return first + away
+    return first
 
 
 def _sizes(problem: Problem, weights: Any, xp: Any) -> Any:

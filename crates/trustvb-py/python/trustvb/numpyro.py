@@ -26,7 +26,8 @@ from ._automatic import AutomaticFitter, Problem, Vector, double
 from ._base_draws import standard_normal
 from ._calibration import Calibration
 from ._elements import elements_of
-from ._numpyro_sites import FixedDraws, base_shape, find_unit, samples
+from ._numpyro_first import first_look
+from ._numpyro_sites import FixedDraws, base_shape, samples
 from ._progress import Wish
 
 __all__ = ["Fitter", "calibrate"]
@@ -160,16 +161,11 @@ class _NumpyroProblem:
     """A model and guide for data of some shape."""
 
     def __init__(self, fitter: Fitter, restore: Callable[[Any], Any], arrays: Any) -> None:
-        self._model, self._guide = fitter._model, _as_guide(fitter._guide, fitter._model)
-        self._restore = restore
-        args, kwargs = restore(arrays)
-        with handlers.block():
-            seeded = handlers.seed(self._model, rng_seed=0)
-            trace = handlers.trace(seeded).get_trace(*args, **kwargs)
-            guide = handlers.trace(handlers.seed(self._guide, rng_seed=0)).get_trace(
-                *args, **kwargs
-            )
-        self._unit = find_unit(trace, fitter._unit)
+        self._model, self._restore = fitter._model, restore
+        guide = _as_guide(fitter._guide, fitter._model)
+        self._guide, self._unit, trace, guide = first_look(
+            self._model, guide, restore, arrays, fitter._unit
+        )
         self.n_units = self._unit.size
         latent = [site for site in samples(trace) if not site["is_observed"]]
         for site in latent:

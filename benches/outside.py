@@ -3,7 +3,7 @@
     python benches/outside.py [one-line] [one-fit] [workers]
 
 A logistic regression with correlated predictors, n = 500, p = 5. It needs `trustvb[numpyro]` and a quiet machine;
-docs/OUTSIDE.md has its numbers. Each time is that of a process of its own, after its imports.
+docs/OUTSIDE.md has its numbers. Times of a call are medians over processes, imports not counted.
 """
 
 from __future__ import annotations
@@ -59,32 +59,19 @@ def widths(answer, true) -> None:
         print(f"  sd / sandwich sd, {method:<10} {listed}   mean {ratios.mean():.3f}")
 
 
-def one_line(show: bool) -> float:
-    """200 bootstraps, five quantities."""
+def call(show: bool, **options) -> None:
+    """The line itself, twice: the second model is new to the session, and JAX is awake. Wall and processor seconds."""
     import trustvb.numpyro
 
     X, y = regression()
-    before = time.perf_counter()
-    answer = trustvb.numpyro.calibrate(model, None, X, y, bootstraps=200, n_jobs=2)
-    answer.intervals()
-    seconds = time.perf_counter() - before
-    if show:
-        widths(answer, sandwich(X, y))
-    return seconds
-
-
-def one_fit(show: bool) -> float:
-    """No resamples: derivatives of one fit."""
-    import trustvb.numpyro
-
-    X, y = regression()
-    before = time.perf_counter()
-    answer = trustvb.numpyro.calibrate(model, None, X, y, method=["jackknife", "lrvb", "vb"])
-    answer.intervals()
-    seconds = time.perf_counter() - before
-    if show:
-        widths(answer, sandwich(X, y))
-    return seconds
+    for number in range(2):
+        before = time.perf_counter(), time.process_time()
+        answer = trustvb.numpyro.calibrate(model, None, X, y, **options)
+        answer.intervals()
+        after = time.perf_counter(), time.process_time()
+        if show and number == 0:
+            widths(answer, sandwich(X, y))
+        print(*(b - a for a, b in zip(before, after, strict=True)))
 
 
 def jitted():
@@ -139,28 +126,40 @@ def workers() -> None:
         trustvb.calibrate(by, (X, y), h, bootstraps=count, n_jobs=n_jobs, workers=kind)
         return time.perf_counter() - before
 
-    for mine, what in ((True, "own jitted fitter, 400 bootstraps"), (False, "trustvb.numpyro, 2000")):
+    for mine, what in (
+        (True, "own jitted fitter, 400 bootstraps"),
+        (False, "trustvb.numpyro, 2000"),
+    ):
         timed(1, None, mine)  # compiled, and the machine awake
         # One after the other, so that both see the same machine.
         pairs = [(timed(1, None, mine), timed(2, None, mine)) for _ in range(REPEATS)]
         one, two = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
         print(f"  {what}: n_jobs=1 {one:.2f} s, n_jobs=2 {two:.2f} s, {one / two:.2f} times faster")
     seconds = timed(2, "processes", True)
-    print(f"  the first with workers='processes', their start and compilation included: {seconds:.2f} s")
+    print(
+        f"  the first with workers='processes', their start and compilation included: {seconds:.2f} s"
+    )
 
 
 def measured(name: str) -> None:
     """Several fresh processes; the first shows what it found."""
-    seconds = []
+    times = []
     for number in range(REPEATS):
         words = [sys.executable, __file__, f"--{name}", *(["show"] if number == 0 else [])]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
-        *shown, last = done.stdout.splitlines()
+        *shown, first, second = done.stdout.splitlines()
         print(*shown, sep="\n", end="\n" if shown else "")
-        seconds.append(float(last))
-    middle, listed = statistics.median(seconds), ", ".join(f"{s:.2f}" for s in seconds)
-    print(f"  seconds of the first call in a process: {listed}; median {middle:.2f}", flush=True)
+        times.append([float(x) for x in (*first.split(), *second.split())])
+    wall, cpu, again, cpu_again = (statistics.median(column) for column in zip(*times, strict=True))
+    print(f"  first call of a session {wall:.2f} s (of processor time {cpu:.2f} s)")
+    print(f"  a later one {again:.2f} s (of processor time {cpu_again:.2f} s)", flush=True)
 
+
+#: Options of the line, by section.
+LINES = {
+    "one-line": dict(bootstraps=200, n_jobs=2),
+    "one-fit": dict(method=["jackknife", "lrvb", "vb"]),
+}
 
 SECTIONS = {
     "one-line": "one line: calibrate(model, None, X, y), 200 bootstraps, n_jobs=2",
@@ -170,10 +169,8 @@ SECTIONS = {
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["--one-line"]:
-        return print(one_line("show" in sys.argv))
-    if sys.argv[1:2] == ["--one-fit"]:
-        return print(one_fit("show" in sys.argv))
+    if sys.argv[1:2] and sys.argv[1][2:] in LINES:
+        return call("show" in sys.argv, **LINES[sys.argv[1][2:]])
     for name in sys.argv[1:] or SECTIONS:
         print(SECTIONS[name], flush=True)
         workers() if name == "workers" else measured(name)

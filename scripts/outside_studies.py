@@ -1,6 +1,6 @@
 """Coverage of calibrated intervals around NumPyro's variational fits, in three models.
 
-    python scripts/outside_studies.py [logistic] [poisson] [hierarchical] [-n 200] [-B 200] [-o FOLDER]
+    python scripts/outside_studies.py [logistic] [poisson] [hierarchical] [-n 200] [-B COUNT] [-o FOLDER]
 
 writes a CSV file per model, prints its table, and draws coverages in `outside-coverage.png`; `--draw` draws what is in the
 folder. It needs `trustvb[numpyro]` and `trustvb[plot]`. docs/OUTSIDE.md has its numbers.
@@ -96,6 +96,7 @@ STUDIES = {
 def study(name: str, asked: argparse.Namespace) -> None:
     """Runs a study and keeps its table."""
     fitter, simulate, truth = STUDIES[name]
+    bootstraps = asked.bootstraps or (100 if name == "hierarchical" else 200)
     before = time.perf_counter()
     frame = trustvb.study_of(
         fitter,
@@ -104,13 +105,13 @@ def study(name: str, asked: argparse.Namespace) -> None:
         replications=asked.replications,
         method=["recommended", "tempered", "bootstrap", "jackknife", "vb"],
         scale="found",
-        bootstraps=asked.bootstraps,
+        bootstraps=bootstraps,
         random_state=1,
         n_jobs=asked.jobs,
     )
     frame.to_csv(asked.output / f"outside-{name}.csv", index=False)
     seconds = time.perf_counter() - before
-    print(f"{name}: {asked.replications} data sets, {asked.bootstraps} bootstraps, {seconds:.0f} s")
+    print(f"{name}: {asked.replications} data sets, {bootstraps} bootstraps, {seconds:.0f} s")
     shown = frame[["functional", "method", "coverage", "length", "score", "bias", "rmse"]]
     print(shown.round(3).to_string(index=False), flush=True)
 
@@ -139,7 +140,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(STUDIES)}")
     parser.add_argument("-n", "--replications", type=int, default=200)
-    parser.add_argument("-B", "--bootstraps", type=int, default=200)
+    parser.add_argument("-B", "--bootstraps", type=int, help="200, of the hierarchical model 100")
     parser.add_argument("-o", "--output", type=Path, default=Path())
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--draw", action="store_true", help="only draw what is in the folder")

@@ -1,8 +1,9 @@
 """Coverage of calibrated intervals around NumPyro's variational fits, in three models.
 
-    python scripts/outside_studies.py [logistic] [poisson] [hierarchical] [-n 200] [-B 200] [-o FOLDER]
+    python scripts/outside_studies.py [logistic] [poisson] [hierarchical] [-n 200] [-B COUNT] [-o FOLDER]
 
-writes a CSV file per model and prints its table. It needs `trustvb[numpyro]`. docs/OUTSIDE.md has its numbers.
+writes a CSV file per model, prints its table, and draws coverages in `outside-coverage.png`; `--draw` draws what is in the
+folder. It needs `trustvb[numpyro]` and `trustvb[plot]`. docs/OUTSIDE.md has its numbers.
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ import argparse
 import time
 from pathlib import Path
 
+import matplotlib
+
+matplotlib.use("Agg")
 import jax.numpy as jnp
+import matplotlib.pyplot as plt
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
+import pandas as pd
 import trustvb
 import trustvb.numpyro
 
@@ -87,38 +93,65 @@ STUDIES = {
 }
 
 
+def study(name: str, asked: argparse.Namespace) -> None:
+    """Runs a study and keeps its table."""
+    fitter, simulate, truth = STUDIES[name]
+    bootstraps = asked.bootstraps or (100 if name == "hierarchical" else 200)
+    before = time.perf_counter()
+    frame = trustvb.study_of(
+        fitter,
+        simulate,
+        truth,
+        replications=asked.replications,
+        method=["recommended", "tempered", "bootstrap", "jackknife", "vb"],
+        scale="found",
+        bootstraps=bootstraps,
+        random_state=1,
+        n_jobs=asked.jobs,
+    )
+    frame.to_csv(asked.output / f"outside-{name}.csv", index=False)
+    seconds = time.perf_counter() - before
+    print(f"{name}: {asked.replications} data sets, {bootstraps} bootstraps, {seconds:.0f} s")
+    shown = frame[["functional", "method", "coverage", "length", "score", "bias", "rmse"]]
+    print(shown.round(3).to_string(index=False), flush=True)
+
+
+def draw(folder: Path, names: list[str]) -> None:
+    """Coverages of all models, beside each other."""
+    frames = {name: pd.read_csv(folder / f"outside-{name}.csv") for name in names}
+    figure, axes = plt.subplots(
+        1,
+        len(frames),
+        figsize=(13, 3.6),
+        layout="constrained",
+        sharey=True,
+        squeeze=False,
+        width_ratios=[frame.functional.nunique() for frame in frames.values()],
+    )
+    for ax, (name, frame) in zip(axes[0], frames.items(), strict=True):
+        trustvb.plot_study(frame, ax=ax).set_title(name, loc="left")
+        ax.label_outer()
+        if ax is not axes[0][-1]:
+            ax.get_legend().remove()
+    figure.savefig(folder / "outside-coverage.png", dpi=110)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", choices=[*STUDIES, []], default=list(STUDIES))
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(STUDIES)}")
     parser.add_argument("-n", "--replications", type=int, default=200)
-    parser.add_argument("-B", "--bootstraps", type=int, default=200)
+    parser.add_argument("-B", "--bootstraps", type=int, help="200, of the hierarchical model 100")
     parser.add_argument("-o", "--output", type=Path, default=Path())
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--draw", action="store_true", help="only draw what is in the folder")
     asked = parser.parse_args()
+    if unknown := set(asked.models) - set(STUDIES):
+        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(STUDIES)}")
     asked.output.mkdir(parents=True, exist_ok=True)
-    for name in asked.models:
-        fitter, simulate, truth = STUDIES[name]
-        before = time.perf_counter()
-        frame = trustvb.study_of(
-            fitter,
-            simulate,
-            truth,
-            replications=asked.replications,
-            method=["recommended", "tempered", "bootstrap", "jackknife", "vb"],
-            scale="found",
-            bootstraps=asked.bootstraps,
-            random_state=1,
-            n_jobs=asked.jobs,
-        )
-        frame.to_csv(asked.output / f"{name}.csv", index=False)
-        seconds = time.perf_counter() - before
-        print(
-            f"{name}: {asked.replications} data sets, {asked.bootstraps} bootstraps, {seconds:.0f} s"
-        )
-        print(
-            frame.drop(columns=["level", "truth", "failed"]).round(3).to_string(index=False),
-            flush=True,
-        )
+    names = asked.models or list(STUDIES)
+    for name in names if not asked.draw else ():
+        study(name, asked)
+    draw(asked.output, names)
 
 
 if __name__ == "__main__":

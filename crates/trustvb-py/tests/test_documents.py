@@ -69,6 +69,7 @@ def test_it_names_everything():
         trustvb.GaussianMixture.plot_intervals,
         trustvb.calibrate,
         trustvb.study_of,
+        trustvb.plot_study,
         trustvb.GaussianMixture.to_arviz,
         trustvb.run_study,
         trustvb._study.read_study,

@@ -315,6 +315,53 @@ def test_the_core_imports_none_of_it():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("guide", [AutoNormal, AutoMultivariateNormal, AutoLaplaceApproximation])
+def test_a_first_look_at_once_sees_what_the_slow_one_sees(guide, lines):
+    """Sites, shapes, supports and parameters; start values are others of the same kind, unless the guide says which."""
+    from numpyro.infer import init_to_value
+    from trustvb._numpyro_first import first_look, traces
+
+    def model(X, y):
+        linear(X, y)
+        numpyro.sample("share", dist.Uniform(X[0, 0], X[0, 0] + 2.0))
+
+    values = {"beta": jnp.array([0.5, -0.25]), "share": float(lines[0][0, 0]) + 0.5}
+    arrays = [jnp.asarray(a) for a in lines]
+    said = dict(init_loc_fn=init_to_value(values=values))
+    for options in ({}, said):
+        given = guide(model, **options)
+        found = first_look(model, given, lambda a: (a, {}), arrays, None)
+        ready, unit, of_model, of_guide = found
+        assert (unit.size, unit.plate) == (80, "rows")
+        assert given.prototype_trace is None, "the user's guide is as it was: a copy was traced"
+        slow = guide(model, **options)
+        slow_model, slow_guide = traces(model, slow, (arrays, {}))
+        assert list(of_model) == list(slow_model) and list(of_guide) == list(slow_guide)
+        for name in ("beta", "share"):
+            assert jnp.shape(of_model[name]["value"]) == jnp.shape(slow_model[name]["value"])
+        support = of_model["share"]["fn"].support
+        assert float(support.lower_bound) == pytest.approx(float(lines[0][0, 0]))
+        for name, site in slow_guide.items():
+            if site["type"] != "param":
+                continue
+            found, known = np.asarray(of_guide[name]["value"]), np.asarray(site["value"])
+            assert found.shape == known.shape and (np.abs(found) <= 2).all()
+            if options or "loc" not in name:
+                np.testing.assert_allclose(found, known)
+        assert ready.prototype_trace is not None
+
+
+def test_a_start_where_the_objective_is_not_defined_is_left():
+    from trustvb._automatic import _defined
+
+    def slope(x):
+        return (0.0 if x[0] > 1 else np.nan), x
+
+    assert _defined(slope, np.array([3.0, 0.0]))[0] == 3
+    assert _defined(slope, np.zeros(2))[0] > 1
+    assert (_defined(lambda x: (np.inf, x), np.zeros(2)) == 0).all(), "there is no such place"
+
+
 def test_figures_of_one_fit(lines):
     result = trustvb.numpyro.calibrate(linear, None, *lines, method=["jackknife", "lrvb", "vb"])
     labels = result.plot_density("beta[0]").get_legend_handles_labels()[1]

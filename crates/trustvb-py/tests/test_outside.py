@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import textwrap
 from statistics import NormalDist
 
 import numpy as np
@@ -125,64 +122,6 @@ def test_intervals_instead_of_draws(data, calibration):
         result.intervals(level=0.5)
     with pytest.raises(ValueError, match="no density to draw"):
         result.plot_density()
-
-
-def test_worker_processes_change_nothing(data):
-    shift = 3.0
-    fitter = lambda d, w, o, s: normal_mean(d, w, o, s) + shift  # noqa: E731
-    frames = [
-        trustvb.calibrate(
-            fitter,
-            data,
-            lambda d: d,
-            n_jobs=n,
-            method=["tvb", "anchored"],
-            bootstraps=200,
-            grid=6,
-            omega_min=0.01,
-        ).intervals()
-        for n in (1, 2)
-    ]
-    pd.testing.assert_frame_equal(frames[0], frames[1])
-
-
-def test_without_joblib(tmp_path):
-    """Importable fitters need nothing but the standard library's processes."""
-    (tmp_path / "own.py").write_text(
-        textwrap.dedent("""
-        import numpy as np
-        Z = np.random.default_rng(1).standard_normal(200)
-        def fitter(data, weights, omega, start):
-            return weights @ data / weights.sum() + Z / np.sqrt(omega * weights.sum())
-        def value(draws):
-            return draws
-        """)
-    )
-    script = tmp_path / "script.py"
-    script.write_text(
-        textwrap.dedent("""
-        import sys
-        sys.modules["joblib"] = None
-        import numpy as np, own, trustvb
-        if __name__ == "__main__":
-            data = np.random.default_rng(2).normal(size=50)
-            found = [
-                trustvb.calibrate(own.fitter, data, own.value, bootstraps=200, grid=4, n_jobs=n).intervals()
-                for n in (1, 2)
-            ]
-            assert found[0].equals(found[1])
-            print("same")
-        """)
-    )
-    done = subprocess.run(
-        [sys.executable, script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.stdout == "same\n", done.stderr
 
 
 def test_failed_fits_are_data(data):
@@ -583,34 +522,6 @@ def test_too_wide_is_said(units):
     )
     assert list(result.intervals().verdict) == ["VB is too long"]
     assert "longer than it need be" in str(result.summary())
-
-
-def test_threads_change_nothing(units):
-    asked = dict(h={"mean": lambda d: d}, bootstraps=200)
-    frames = [
-        trustvb.calibrate(half_as_wide, units, n_jobs=n, workers="threads", **asked).intervals()
-        for n in (1, 3)
-    ]
-    pd.testing.assert_frame_equal(*frames)
-
-
-class Heavy:
-    """Counts how often it is sent to a worker: a jitted function would be compiled as often."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def __getstate__(self):
-        (self.folder / f"sent-{len(list(self.folder.iterdir()))}").touch()
-        return {"folder": self.folder}
-
-    def __call__(self, data, weights, omega, start):
-        return half_as_wide(data, weights, omega, start)
-
-
-def test_workers_are_given_the_task_once(units, tmp_path):
-    trustvb.calibrate(Heavy(tmp_path), units, {"mean": lambda d: d}, bootstraps=200, n_jobs=2)
-    assert len(list(tmp_path.iterdir())) <= 2
 
 
 def test_a_fit_that_did_not_converge_is_told(units):

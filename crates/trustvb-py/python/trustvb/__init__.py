@@ -19,6 +19,7 @@ from ._outside import calibrate, resample_weights
 from ._regression import MixtureRegression
 from ._select import Selection
 from ._study import run_study, study_summary
+from ._study_figure import plot_study
 from ._study_of import study_of
 from ._table import Table, open_table
 
@@ -40,6 +41,7 @@ __all__ = [
     "demo",
     "load_faithful",
     "open_table",
+    "plot_study",
     "resample_weights",
     "run_study",
     "study_of",

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from . import _descent
 from ._fitter import Fit
 from ._messages import FitFailed
+from ._quickly import Quickly, begin
 
 Vector = NDArray[np.float64]
 
@@ -76,10 +77,10 @@ class _Compiled:
     """A problem with its compiled functions."""
 
     problem: Problem
-    slope: Callable[..., Any]
-    posterior: Callable[..., Any]
+    slope: Quickly
+    posterior: Quickly
     many: Callable[..., Any]
-    derivatives: Callable[..., Any]
+    derivatives: Quickly
 
 
 def double() -> Any:
@@ -153,11 +154,13 @@ class AutomaticFitter:
             x = jnp.stack([start.x for start in starts])
             inverse = jnp.stack([start.inverse for start in starts])
             arguments = (x, inverse, jnp.asarray(weights), jnp.asarray(omegas), arrays)
-            if (id(compiled), len(weights)) not in self._traced:
+            if (id(compiled), len(weights)) in self._traced:
+                found = compiled.many(*arguments)
+            else:
                 with self._tracing:
-                    compiled.many(*arguments)
+                    found = compiled.many(*arguments)
                     self._traced.add((id(compiled), len(weights)))
-            return _fits(compiled.many(*arguments), len(weights))
+            return _fits(found, len(weights))
 
     def _or_failed(self, *arguments: Any) -> Fit | FitFailed:
         try:
@@ -205,9 +208,13 @@ def _compile(problem: Problem) -> _Compiled:
         units, others = problem.terms(x, arrays)
         # A unit of weight 0 is not there, even where its likelihood is.
         counted = jnp.where(weights > 0, units, 0.0)
-        return -(omega * weights @ counted + others)
+        return -(omega * weights @ counted + others), units
 
-    slope = jax.value_and_grad(objective)
+    with_units = jax.value_and_grad(objective, has_aux=True)
+
+    def slope(*arguments: Any) -> Any:
+        (value, _), gradient = with_units(*arguments)
+        return value, gradient
 
     def posterior(x: Any, weights: Any, omega: Any, arrays: Any) -> Any:
         return problem.posterior(x, arrays, lambda: hessian(x, weights, omega, arrays))
@@ -230,25 +237,20 @@ def _compile(problem: Problem) -> _Compiled:
         takes longer than computing."""
 
         def together(x: Any) -> Any:
-            units = problem.terms(x, arrays)[0]
-            gradient = jax.grad(objective)(x, weights, omega, arrays)
+            (_, units), gradient = with_units(x, weights, omega, arrays)
             return gradient, units, ravel_pytree(problem.means(x, arrays))[0]
 
         return _columns(together, x)
 
     def hessian(x: Any, weights: Any, omega: Any, arrays: Any) -> Any:
-        return _columns(lambda x: jax.grad(objective)(x, weights, omega, arrays), x)
-
-    def quickly(function: Any) -> Any:
-        """What runs a few times is compiled without much optimisation, which would take longer than it saves."""
-        return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})
+        return _columns(lambda x: slope(x, weights, omega, arrays)[1], x)
 
     return _Compiled(
         problem,
-        slope=quickly(slope),
-        posterior=quickly(posterior),
+        slope=Quickly(slope),
+        posterior=Quickly(posterior),
         many=jax.jit(many),
-        derivatives=quickly(derivatives),
+        derivatives=Quickly(derivatives),
     )
 
 
@@ -273,8 +275,12 @@ def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: An
         guess = size[:, None] * start.inverse * size
         found = _descent.minimise_one(slope, start.x, guess, steps=STEPS)
     else:
-        found = _descent.minimise_one(slope, compiled.problem.start(), None, steps=STEPS)
-        for _ in range(3 if len(found.x) <= _LARGE else 0):
+        first = compiled.problem.start()
+        small = len(first) <= _LARGE
+        needed = (compiled.slope, compiled.derivatives, compiled.posterior)
+        begin(needed if small else needed[::2], first, weights, omega, arrays)
+        found = _descent.minimise_one(slope, _defined(slope, first), None, steps=STEPS)
+        for _ in range(3 if small else 0):
             inverse = _inverse(compiled.derivatives(found.x, weights, omega, arrays)[0])
             if inverse is None:
                 break
@@ -282,6 +288,16 @@ def _one(compiled: _Compiled, weights: Any, omega: float, arrays: Any, start: An
             if found.steps <= 2:
                 break
     return found, *compiled.posterior(found.x, weights, omega, arrays)
+
+
+def _defined(slope: Callable[[Vector], Any], first: Vector) -> Vector:
+    """Where the objective and its gradient are finite: the place given, or one near it."""
+    for attempt in range(100):
+        away = np.random.default_rng(attempt).uniform(-2, 2, len(first)) if attempt else 0.0
+        value, gradient = slope(first + away)
+        if np.isfinite(value) and np.isfinite(gradient).all():
+            return first + away
+    return first
 
 
 def _sizes(problem: Problem, weights: Any, xp: Any) -> Any:

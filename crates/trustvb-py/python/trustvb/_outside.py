@@ -44,7 +44,7 @@ def calibrate(
     n_units: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = 1,
-    workers: str | None = None,
+    workers: Any = None,
     check: bool = True,
     progress: Wish = None,
 ) -> Calibration:
@@ -78,10 +78,11 @@ def calibrate(
     n_units : number of exchangeable units, the length of ``data`` (of its first element, if it is a tuple
         or a dict) if not given.
     n_jobs : workers, -1 for all cores; results do not depend on it.
-    workers : ``"processes"`` or ``"threads"``; threads if not given and the fitter has ``fit_many``. Each process is given
+    workers : ``"processes"``, ``"threads"`` or a ``dask.distributed.Client``, whose cluster then decides how many there are.
+        If not given, threads for a fitter that computes outside Python, because it has ``fit_many`` or is, or uses, a function
+        that JAX has compiled; processes for others. Threads share what is compiled. Each process, on a cluster too, is given
         fitter and data once, so that a function that compiles itself does so once in each. With joblib installed (it comes
-        with scikit-learn) fitters may be lambdas; otherwise they must be importable. Threads share what is compiled, and are
-        right where fits spend their time outside Python, as jitted ones do.
+        with scikit-learn) fitters may be lambdas; otherwise they must be importable.
     check : whether to try first, with two more fits, that the same arguments give the same answer and that weights matter
         (and ω, if others than 1 are fitted). A fitter that breaks one of these promises is an error.
 
@@ -107,7 +108,8 @@ def calibrate(
         n_units=units_of(data, fitter) if n_units is None else _ask.whole("n_units", n_units),
     )
     count = _ask.whole("bootstraps", bootstraps)
-    many, of_kind = number(n_jobs), kind(workers, fitter)
+    of_kind = kind(workers, fitter)
+    many = number(n_jobs, of_kind)
     designs = sorted({design for name in methods for design in DESIGNS[name]})
     full = task.full_path()
     if full[0] is None:

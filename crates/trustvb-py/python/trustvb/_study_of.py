@@ -17,6 +17,7 @@ from ._frames import FrameName
 from ._native import TrustvbError
 from ._outside import calibrate, quantities
 from ._progress import Progress, Wish
+from ._study_figure import FIVE, five_numbers
 
 if TYPE_CHECKING:
     import pandas
@@ -55,7 +56,8 @@ def study_of(
     Returns a row per quantity, method and level: ``replications`` with an interval and those that ``failed``; ``coverage`` with
     its standard error and 95% limits (Wilson's); the mean ``length``; the mean interval ``score`` (length and 2/a times the
     distance by which the truth is missed), lower is better; ``bias`` and ``rmse`` of the estimate; ``flagged``, the
-    share with a warning.
+    share with a warning; and 5%, quartiles and 95% of lengths (``length_p5``, ``length_q1``, ``length_median``, …) and of the
+    ω that were chosen (``omega_p5``, …). :func:`plot_study` draws it.
     """
     levels = _ask.levels(level)
     methods = None if method is None else [method] if isinstance(method, str) else list(method)
@@ -132,7 +134,14 @@ class _Found:
             value = true[names.index(row["functional"])]
             key = (row["functional"], row["method"], row["level"])
             distrust = any(row["flags"][2])
-            numbers = (value, row["estimate"], row["lower"], row["upper"], float(distrust))
+            numbers = (
+                value,
+                row["estimate"],
+                row["lower"],
+                row["upper"],
+                row["omega"],
+                float(distrust),
+            )
             self.rows.setdefault(key, []).append(numbers)
         return None
 
@@ -142,7 +151,7 @@ class _Found:
         for name, value in zip(names, true, strict=True):
             for method in _ask.outside_methods(methods, ()):
                 for level in levels:
-                    nothing = (value, math.nan, math.nan, math.nan, 1.0)
+                    nothing = (value, *[math.nan] * 4, 1.0)
                     self.rows.setdefault((name, method, level), []).append(nothing)
 
     def table(self) -> dict[str, list[Any]]:
@@ -155,7 +164,7 @@ class _Found:
 
 
 def _summary(rows: list[tuple[float, ...]], level: float) -> dict[str, Any]:
-    value, estimate, lower, upper, flagged = np.array(rows).T
+    value, estimate, lower, upper, omega, flagged = np.array(rows).T
     known = np.isfinite(lower) & np.isfinite(upper)
     n = int(known.sum())
     true = float(value[0])
@@ -183,6 +192,8 @@ def _summary(rows: list[tuple[float, ...]], level: float) -> dict[str, Any]:
         "bias": mean(error),
         "rmse": math.sqrt(mean(error**2)) if n else math.nan,
         "flagged": float(flagged.mean()),
+        **{f"length_{name}": x for name, x in zip(FIVE, five_numbers(length), strict=True)},
+        **{f"omega_{name}": x for name, x in zip(FIVE, five_numbers(omega[known]), strict=True)},
     }
 
 

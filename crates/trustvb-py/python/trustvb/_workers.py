@@ -1,11 +1,15 @@
-"""Bootstraps by several workers: processes or threads, each of which is given the task once."""
+"""Bootstraps by several workers: processes, threads or a Dask cluster's, each of which is given the task once."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from inspect import getattr_static, getclosurevars
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from . import _ask
@@ -30,22 +34,63 @@ class Work:
         return self.task.paths(design, replicates, self.checked[design], self.start)
 
 
-def number(n_jobs: int | None) -> int:
-    """How many workers are meant."""
+def number(n_jobs: int | None, kind: Any) -> int:
+    """How many workers are meant; a cluster has those that it has."""
+    if is_client(kind):
+        # It may have none yet, and more later.
+        return max(2, sum(int(threads) for threads in kind.nthreads().values()))
     n = _ask.jobs(-1 if n_jobs is None else n_jobs)
     return (os.cpu_count() or 1) if n is None else n
 
 
-def kind(asked: str | None, fitter: Any) -> str:
-    """Threads for a fitter that makes many fits at once, which computes outside Python; processes for others."""
+def kind(asked: Any, fitter: Any) -> Any:
+    """What was asked for; or threads for a fitter that computes outside Python, and processes for others."""
     if asked is None:
-        return "threads" if hasattr(fitter, "fit_many") else "processes"
+        outside = hasattr(fitter, "fit_many") or is_compiled(fitter)
+        return "threads" if outside else "processes"
+    if is_client(asked):
+        if asked.asynchronous:
+            raise TypeError("workers is an asynchronous Client: give one that is not")
+        return asked
     if asked not in KINDS:
-        raise ValueError(f"workers={asked!r} is not one of {' and '.join(map(repr, KINDS))}")
+        listed = " and ".join(map(repr, KINDS))
+        raise ValueError(f"workers={asked!r} is not one of {listed}, nor a dask.distributed.Client")
     return asked
 
 
-def run(work: Work, count: int, workers: int, kind: str) -> Iterator[tuple[str, list[Path]]]:
+def is_client(x: Any) -> bool:
+    """Whether it is a client of Dask, which is not imported to find out."""
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(x, distributed.Client)
+
+
+def is_compiled(fitter: Any, depth: int = 3) -> bool:
+    """Whether a function is compiled by JAX, or names one that is: such lets other threads go on while it computes."""
+    if type(fitter).__name__ == "PjitFunction":
+        return True
+    if depth == 0:
+        return False
+    return any(is_compiled(used, depth - 1) for used in _used(fitter))
+
+
+def _used(fitter: Any) -> Iterator[Any]:
+    """What a callable is made of: what it wraps, the names in its code, its attributes."""
+    if isinstance(fitter, MethodType):
+        yield from (fitter.__func__, fitter.__self__)
+    elif isinstance(fitter, partial):
+        yield fitter.func
+    elif isinstance(fitter, FunctionType):
+        try:
+            names = getclosurevars(fitter)
+        except ValueError:  # a name that has no value yet
+            return
+        yield from (*names.nonlocals.values(), *names.globals.values())
+    elif not isinstance(fitter, type | ModuleType):
+        yield from getattr(fitter, "__dict__", {}).values()
+        yield getattr_static(type(fitter), "__call__", None)
+
+
+def run(work: Work, count: int, workers: int, kind: Any) -> Iterator[tuple[str, list[Path]]]:
     """Bootstraps 1 to ``count`` of each design, in order, whoever makes them."""
     if hasattr(work.task.fitter, "fit_many"):
         # However many workers there are, so that sums are added in the same order.
@@ -60,6 +105,11 @@ def run(work: Work, count: int, workers: int, kind: str) -> Iterator[tuple[str, 
     if workers == 1:
         for job in jobs:
             yield job[0], work.paths(*job)
+        return
+    if is_client(kind):
+        from . import _dask_fits
+
+        yield from _dask_fits.run(kind, work, jobs)
         return
     with _pool(work, min(workers, len(jobs)), kind) as pool:
         # Not `map`, which would hold all results until the first is asked for.

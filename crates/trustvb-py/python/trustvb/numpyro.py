@@ -26,7 +26,8 @@ from ._automatic import AutomaticFitter, Problem, Vector, double
 from ._base_draws import standard_normal
 from ._calibration import Calibration
 from ._elements import elements_of
-from ._numpyro_sites import FixedDraws, base_shape, find_unit, samples
+from ._numpyro_first import first_look
+from ._numpyro_sites import FixedDraws, base_shape, samples
 from ._progress import Wish
 
 __all__ = ["Fitter", "calibrate"]
@@ -60,6 +61,7 @@ def calibrate(
     draws: int = 1000,
     random_state: Any = None,
     n_jobs: int | None = 1,
+    workers: Any = None,
     check: bool = True,
     progress: Wish = None,
     model_kwargs: Mapping[str, Any] | None = None,
@@ -98,6 +100,7 @@ def calibrate(
         omega_min=omega_min,
         random_state=random_state,
         n_jobs=n_jobs,
+        workers=workers,
         check=check,
         progress=progress,
     )
@@ -158,16 +161,11 @@ class _NumpyroProblem:
     """A model and guide for data of some shape."""
 
     def __init__(self, fitter: Fitter, restore: Callable[[Any], Any], arrays: Any) -> None:
-        self._model, self._guide = fitter._model, _as_guide(fitter._guide, fitter._model)
-        self._restore = restore
-        args, kwargs = restore(arrays)
-        with handlers.block():
-            seeded = handlers.seed(self._model, rng_seed=0)
-            trace = handlers.trace(seeded).get_trace(*args, **kwargs)
-            guide = handlers.trace(handlers.seed(self._guide, rng_seed=0)).get_trace(
-                *args, **kwargs
-            )
-        self._unit = find_unit(trace, fitter._unit)
+        self._model, self._restore = fitter._model, restore
+        guide = _as_guide(fitter._guide, fitter._model)
+        self._guide, self._unit, trace, guide = first_look(
+            self._model, guide, restore, arrays, fitter._unit
+        )
         self.n_units = self._unit.size
         latent = [site for site in samples(trace) if not site["is_observed"]]
         for site in latent:
@@ -197,7 +195,10 @@ class _NumpyroProblem:
         ):
             raise ValueError("the guide is a point: it has no interval to calibrate")
         particles = fitter._particles or (64 if size <= 16 else min(256, 4 * size))
-        keys = jax.random.split(jax.random.PRNGKey(7), max(particles, fitter._draws))
+        keys = np.zeros((max(particles, fitter._draws), 2), dtype=np.uint32)
+        if any(base_shape(site["fn"]) is None for site in samples(guide)):
+            # Only laws that are not made of Normals look at them.
+            keys = np.asarray(jax.random.split(jax.random.PRNGKey(7), len(keys)))
         few = 1 if self._laplace else particles
         self._few = standard_normal(few, 0 if self._laplace else size, 11), keys[:few]
         self._many = standard_normal(fitter._draws, size, 12), keys[: fitter._draws]

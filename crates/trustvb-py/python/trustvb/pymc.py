@@ -44,6 +44,7 @@ def calibrate(
     draws: int = 1000,
     random_state: Any = None,
     n_jobs: int | None = 1,
+    workers: Any = None,
     check: bool = True,
     progress: Wish = None,
 ) -> Calibration:
@@ -74,6 +75,7 @@ def calibrate(
         omega_min=omega_min,
         random_state=random_state,
         n_jobs=n_jobs,
+        workers=workers,
         check=check,
         progress=progress,
     )

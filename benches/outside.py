@@ -1,0 +1,181 @@
+"""What intervals around NumPyro's variational fits cost, and whether their widths are right.
+
+    python benches/outside.py [one-line] [one-fit] [workers]
+
+A logistic regression with correlated predictors, n = 500, p = 5. It needs `trustvb[numpyro]` and a quiet machine;
+docs/OUTSIDE.md has its numbers. Times of a call are medians over processes, imports not counted.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+PRIOR = 0.01
+REPEATS = 5
+
+
+def regression():
+    """The data."""
+    rng = np.random.default_rng(1)
+    correlated = 0.7 ** np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+    X = rng.normal(size=(500, 5)) @ np.linalg.cholesky(correlated).T
+    return X, rng.binomial(1, 1 / (1 + np.exp(-X @ [0.5, -1.0, 0.8, 0.0, 0.3])))
+
+
+def sandwich(X, y):
+    """Standard deviations of the estimates, by Newton's method and White's formula."""
+    beta = np.zeros(X.shape[1])
+    for _ in range(30):
+        mean = 1 / (1 + np.exp(-X @ beta))
+        hessian = (X * (mean * (1 - mean))[:, None]).T @ X + PRIOR * np.eye(X.shape[1])
+        beta += np.linalg.solve(hessian, X.T @ (y - mean) - PRIOR * beta)
+    scores = X * (y - mean)[:, None]
+    inverse = np.linalg.inv(hessian)
+    return np.sqrt(np.diag(inverse @ scores.T @ scores @ inverse))
+
+
+def model(X, y):
+    """The model of NumPyro; imported where it is used, so that imports can be told apart."""
+    import numpyro
+    import numpyro.distributions as dist
+
+    beta = numpyro.sample("beta", dist.Normal(0, PRIOR**-0.5).expand([X.shape[1]]).to_event(1))
+    with numpyro.plate("rows", X.shape[0]):
+        numpyro.sample("y", dist.Bernoulli(logits=X @ beta), obs=y)
+
+
+def widths(answer, true) -> None:
+    """Calibrated standard deviations over the sandwich's."""
+    frame = answer.compare()
+    for method, rows in frame.groupby("method", sort=False):
+        ratios = (rows.upper - rows.lower).to_numpy() / (2 * 1.959964) / true
+        listed = " ".join(f"{r:.3f}" for r in ratios)
+        print(f"  sd / sandwich sd, {method:<10} {listed}   mean {ratios.mean():.3f}")
+
+
+def call(show: bool, **options) -> None:
+    """The line itself, twice: the second model is new to the session, and JAX is awake. Wall and processor seconds."""
+    import trustvb.numpyro
+
+    X, y = regression()
+    for number in range(2):
+        before = time.perf_counter(), time.process_time()
+        answer = trustvb.numpyro.calibrate(model, None, X, y, **options)
+        answer.intervals()
+        after = time.perf_counter(), time.process_time()
+        if show and number == 0:
+            widths(answer, sandwich(X, y))
+        print(*(b - a for a, b in zip(before, after, strict=True)))
+
+
+def jitted():
+    """A fitter of one's own, as people write them: a jitted loop, one fit at a time."""
+    import jax
+    import jax.numpy as jnp
+
+    noise = jnp.asarray(np.random.default_rng(7).standard_normal((64, 5)))
+
+    def bound(x, data, weights, omega):
+        X, y = data
+        mean, scale = x[:5], jnp.exp(x[5:])
+        beta = mean + scale * noise
+        logits = beta @ X.T
+        fit = (y * logits - jax.nn.softplus(logits)).mean(axis=0)
+        return -(omega * weights @ fit - PRIOR / 2 * (beta**2).sum(axis=1).mean() + x[5:].sum())
+
+    @jax.jit
+    def fit(data, weights, omega):
+        slope = jax.grad(bound)
+
+        def step(_, state):
+            x, first, second, t = state
+            g = slope(x, data, weights, omega)
+            first, second, t = 0.9 * first + 0.1 * g, 0.99 * second + 0.01 * g * g, t + 1
+            move = first / (1 - 0.9**t) / (jnp.sqrt(second / (1 - 0.99**t)) + 1e-8)
+            return x - 0.1 * 0.99**t * move, first, second, t
+
+        zero = jnp.zeros(10)
+        x, *_ = jax.lax.fori_loop(0, 300, step, (zero, zero, zero, 0.0))
+        return x[:5] + jnp.exp(x[5:]) * noise
+
+    def fitter(data, weights, omega, start):
+        return np.asarray(fit(data, weights, omega), dtype=np.float64)
+
+    return fitter
+
+
+def workers() -> None:
+    """One worker against two: a jitted fitter of one's own, and NumPyro's in batches."""
+    import trustvb
+    import trustvb.numpyro
+
+    X, y = regression()
+    coefficients = {f"beta[{i}]": (lambda draws, i=i: draws[:, i]) for i in range(5)}
+    fitter, numpyros = jitted(), trustvb.numpyro.Fitter(model)
+
+    def timed(n_jobs, kind, mine):
+        before = time.perf_counter()
+        by, h = (fitter, coefficients) if mine else (numpyros, list(coefficients))
+        count = 400 if mine else 2000
+        trustvb.calibrate(by, (X, y), h, bootstraps=count, n_jobs=n_jobs, workers=kind)
+        return time.perf_counter() - before
+
+    for mine, what in (
+        (True, "own jitted fitter, 400 bootstraps"),
+        (False, "trustvb.numpyro, 2000"),
+    ):
+        timed(1, None, mine)  # compiled, and the machine awake
+        # One after the other, so that both see the same machine.
+        pairs = [(timed(1, None, mine), timed(2, None, mine)) for _ in range(REPEATS)]
+        one, two = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
+        print(f"  {what}: n_jobs=1 {one:.2f} s, n_jobs=2 {two:.2f} s, {one / two:.2f} times faster")
+    seconds = timed(2, "processes", True)
+    print(
+        f"  the first with workers='processes', their start and compilation included: {seconds:.2f} s"
+    )
+
+
+def measured(name: str) -> None:
+    """Several fresh processes; the first shows what it found."""
+    times = []
+    for number in range(REPEATS):
+        words = [sys.executable, __file__, f"--{name}", *(["show"] if number == 0 else [])]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        *shown, first, second = done.stdout.splitlines()
+        print(*shown, sep="\n", end="\n" if shown else "")
+        times.append([float(x) for x in (*first.split(), *second.split())])
+    wall, cpu, again, cpu_again = (statistics.median(column) for column in zip(*times, strict=True))
+    print(f"  first call of a session {wall:.2f} s (of processor time {cpu:.2f} s)")
+    print(f"  a later one {again:.2f} s (of processor time {cpu_again:.2f} s)", flush=True)
+
+
+#: Options of the line, by section.
+LINES = {
+    "one-line": dict(bootstraps=200, n_jobs=2),
+    "one-fit": dict(method=["jackknife", "lrvb", "vb"]),
+}
+
+SECTIONS = {
+    "one-line": "one line: calibrate(model, None, X, y), 200 bootstraps, n_jobs=2",
+    "one-fit": "one-fit methods: jackknife, lrvb and vb",
+    "workers": f"two workers, {os.cpu_count()} cores: medians of {REPEATS}",
+}
+
+
+def main() -> None:
+    if sys.argv[1:2] and sys.argv[1][2:] in LINES:
+        return call("show" in sys.argv, **LINES[sys.argv[1][2:]])
+    for name in sys.argv[1:] or SECTIONS:
+        print(SECTIONS[name], flush=True)
+        workers() if name == "workers" else measured(name)
+    return None
+
+
+if __name__ == "__main__":
+    main()

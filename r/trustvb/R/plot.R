@@ -44,8 +44,9 @@ plot_gaussians <- function(x, columns, ...) {
   shown <- match(chosen_columns(columns, known, 2), known)
   class <- stats::predict(x)
   colours <- component_colours(x$about$n_components)
+  data <- if (is_table(x)) native(engine_of(x)$rows()) else x$columns
   if (length(shown) == 1) {
-    values <- x$columns[[shown]]
+    values <- data[[shown]]
     at <- seq(min(values), max(values), length.out = 400)
     density <- vapply(seq_along(colours), function(k) {
       means$pi[k] * stats::dnorm(at, means$mu[1, k, shown], sqrt(means$sigma[1, k, shown, shown]))
@@ -56,7 +57,7 @@ plot_gaussians <- function(x, columns, ...) {
     graphics::matlines(at, density, col = colours, lty = 1, lwd = 2)
     return(invisible())
   }
-  graphics::plot(x$columns[[shown[1]]], x$columns[[shown[2]]], col = grDevices::adjustcolor(colours[class], 0.6), pch = 19,
+  graphics::plot(data[[shown[1]]], data[[shown[2]]], col = grDevices::adjustcolor(colours[class], 0.6), pch = 19,
                  cex = 0.7, xlab = known[shown[1]], ylab = known[shown[2]], ...)
   circle <- seq(0, 2 * pi, length.out = 200)
   for (k in seq_along(colours)) {
@@ -75,22 +76,48 @@ legend_of_components <- function(x, colours) {
 }
 
 plot_regressions <- function(x, columns, ...) {
-  roles <- regression_roles(x$formula)
-  known <- setdiff(names(x$columns), c(roles$group, roles$response))
+  if (is_table(x)) {
+    trustvb_stop("data", "a table of regressions does not hold the frame to draw; draw a fit by tvb_reg(), or another ",
+                 "figure")
+  }
+  known <- predictor_names(x$formula, x$frame)
   if (length(known) == 0) trustvb_stop("options", "there is no predictor to draw the response against")
   shown <- chosen_columns(columns, known, 1)
-  response <- eval(x$formula[[2]], x$frame, environment(x$formula))
-  found <- native(engine_of(x)$predict(x$columns))
-  class <- max.col(found$probability, ties.method = "first")
+  values <- x$frame[[shown]]
+  class <- max.col(predicted(x)$probability, ties.method = "first")
   colours <- component_colours(x$about$n_components)
-  graphics::plot(x$columns[[shown]], response, col = grDevices::adjustcolor(colours[class], 0.5), pch = 19, cex = 0.6,
-                 xlab = shown, ylab = formula_text(x$formula[[2]]), ...)
-  # Lines with the other predictors at their means.
-  at <- lapply(x$columns[known], function(one) rep(mean(one), 50))
-  at[[shown]] <- seq(min(x$columns[[shown]]), max(x$columns[[shown]]), length.out = 50)
-  lines <- native(engine_of(x)$predict(at))$mean
-  for (k in seq_along(colours)) graphics::lines(at[[shown]], lines[, k], col = colours[k], lwd = 2)
+  is_number <- is_number(values)
+  # Levels side by side, and within a level the components.
+  beside <- (seq_along(colours) - (length(colours) + 1) / 2) * 0.5 / length(colours)
+  levels <- if (!is_number) levels(factor(values))
+  across <- if (is_number) values else match(as.character(values), levels) + beside[class]
+  response <- eval(x$formula[[2]], x$frame, environment(x$formula))
+  graphics::plot(across, response, col = grDevices::adjustcolor(colours[class], 0.5), pch = 19, cex = 0.6, xlab = shown,
+                 ylab = formula_text(x$formula[[2]]), xaxt = if (is_number) "s" else "n", ...)
+  # Lines with the other predictors as they typically are.
+  range <- if (is_number) seq(min(values), max(values), length.out = 50) else levels
+  at <- as.data.frame(lapply(x$frame[known], function(one) rep(typical(one), length(range))), optional = TRUE)
+  names(at) <- known
+  at[[shown]] <- if (is.logical(values)) as.logical(range) else range
+  means <- native(engine_of(x)$predict(new_columns(x, at)))$mean
+  if (!is_number) graphics::axis(1, seq_along(levels), levels)
+  for (k in seq_along(colours)) {
+    if (is_number) {
+      graphics::lines(range, means[, k], col = colours[k], lwd = 2)
+    } else {
+      middle <- seq_along(levels) + beside[k]
+      graphics::segments(middle - 0.12, means[, k], middle + 0.12, means[, k], col = colours[k], lwd = 4)
+    }
+  }
   legend_of_components(x, colours)
+}
+
+# The mean of numbers, and the most frequent of other values.
+typical <- function(column) {
+  if (is_number(column)) return(mean(column))
+  counts <- table(column)
+  value <- names(counts)[which.max(counts)]
+  if (is.logical(column)) as.logical(value) else value
 }
 
 plot_classes <- function(x, columns, ...) {
@@ -116,9 +143,12 @@ plot_classes <- function(x, columns, ...) {
 
 # Every interval in half-lengths of VB's own, so that quantities of all units stand side by side.
 plot_forest <- function(x, parm, level, ...) {
-  answers <- tvb_intervals(x, parm, level, c("recommended", "vb"))
-  used <- answers[answers$recommended, ]
+  answers <- tvb_intervals(x, parm, level, shown_methods(x))
   own <- answers[answers$method == "vb", ]
+  used <- answers[answers$method != "vb", ]
+  # Without resamples there is VB's own alone.
+  checked <- nrow(used) > 0
+  if (!checked) used <- own
   half <- (own$upper - own$lower) / 2
   n <- nrow(used)
   relative <- function(limit) (limit - used$estimate) / half
@@ -132,10 +162,20 @@ plot_forest <- function(x, parm, level, ...) {
   graphics::axis(2, at, used$label, las = 1, tick = FALSE)
   graphics::axis(4, at, whole_percent(own$coverage), las = 1, tick = FALSE)
   graphics::axis(4, n + 0.9, "VB covers", las = 1, tick = FALSE)
-  graphics::segments(relative(used$lower), at + 0.14, relative(used$upper), at + 0.14, col = use_colour, lwd = 3)
+  if (checked) {
+    graphics::segments(relative(used$lower), at + 0.14, relative(used$upper), at + 0.14, col = use_colour, lwd = 3)
+  }
   graphics::segments(relative(own$lower), at - 0.14, relative(own$upper), at - 0.14, col = vb_colour, lwd = 3)
-  graphics::legend("top", c(paste("use this", level_percent(level)), "VB's own"), col = c(use_colour, vb_colour), lwd = 3,
+  graphics::legend("top", interval_names(answers, level), col = c(if (checked) use_colour, vb_colour), lwd = 3,
                    bty = "n", horiz = TRUE)
+}
+
+# What legends call the intervals of these answers, method by method.
+interval_names <- function(answers, level) {
+  first <- answers[!duplicated(answers$method), ]
+  first <- first[order(first$method == "vb"), ]
+  named <- ifelse(first$recommended, "use this", ifelse(first$method == "vb", "VB's own", first$method))
+  paste(named, level_percent(level))
 }
 
 # The one quantity that a figure is of.
@@ -151,17 +191,17 @@ single_quantity <- function(x, parm) {
 plot_density <- function(x, parm, level, ...) {
   parm <- single_quantity(x, parm)
   curve <- native(engine_of(x)$density(parm, 400L))
-  answers <- tvb_intervals(x, parm, level, c("recommended", "vb"))
+  answers <- tvb_intervals(x, parm, level, shown_methods(x))
   top <- max(curve$y)
   graphics::plot(curve$x, curve$y, type = "l", lwd = 2, col = vb_colour, xlab = parm, ylab = "VB's density",
                  xlim = range(curve$x, answers$lower, answers$upper, finite = TRUE), ylim = c(-0.22 * top, top), yaxt = "n", ...)
   graphics::abline(h = 0, col = "grey80")
-  rows <- order(!answers$recommended)
-  colours <- ifelse(answers$recommended, use_colour, vb_colour)[rows]
-  at <- -top * c(0.08, 0.16)
+  rows <- order(answers$method == "vb")
+  colours <- ifelse(answers$method == "vb", vb_colour, use_colour)[rows]
+  at <- -top * c(0.08, 0.16)[seq_along(rows)]
   graphics::segments(answers$lower[rows], at, answers$upper[rows], at, col = colours, lwd = 4)
   graphics::points(answers$estimate[1], 0, pch = 19)
-  graphics::legend("topright", c(paste("use this", level_percent(level)), "VB's own"), col = colours, lwd = 4, bty = "n")
+  graphics::legend("topright", interval_names(answers[rows, ], level), col = colours, lwd = 4, bty = "n")
 }
 
 plot_coverage <- function(x, parm, level, ...) {

@@ -119,6 +119,11 @@ design_columns <- function(design, formula, frame) {
   roles <- regression_roles(formula)
   has_response <- all(roles$response %in% names(frame))
   terms <- if (has_response) design$terms else stats::delete.response(design$terms)
+  # Those of the fit are used, and R would warn that others are not.
+  frame[] <- lapply(frame, function(column) {
+    attr(column, "contrasts") <- NULL
+    column
+  })
   remedy <- "leave out such rows, or fit with them"
   used <- by_r(stats::model.frame(terms, frame, na.action = stats::na.pass, xlev = design$xlevels), "data", remedy)
   matrix <- stats::model.matrix(terms, used, contrasts.arg = design$contrasts)

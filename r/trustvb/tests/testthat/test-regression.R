@@ -4,9 +4,9 @@
 trial <- local({
   set.seed(7)
   n <- 600
+  doses <- c("low", "mid", "high")
   data <- data.frame(
-    group = rep(seq_len(n / 10), each = 10), x = stats::rnorm(n), dose = factor(sample(c("low", "mid", "high"), n, TRUE),
-                                                                                c("low", "mid", "high")),
+    group = rep(seq_len(n / 10), each = 10), x = stats::rnorm(n), dose = factor(sample(doses, n, TRUE), doses),
     site = sample(c("A", "B"), n, TRUE), smoker = stats::runif(n) < 0.4
   )
   kind <- rep(c(1, 2), c(36, 24))[data$group]
@@ -26,11 +26,10 @@ test_that("coefficients have the names that model.matrix() gives, and their valu
   for (k in 1:2) {
     own <- trial[trial$kind == k, ]
     expected <- stats::coef(stats::lm(y ~ x + dose + site + smoker, own))
-    ours <- coef(fit)[paste0("beta[", k, ",", ifelse(grepl("^[A-Za-z.]+$", names), names, paste0("`", names, "`")), "]")]
-    if (anyNA(ours)) ours <- coef(fit)[startsWith(names(coef(fit)), paste0("beta[", k, ","))]
+    ours <- coef(fit)[startsWith(names(coef(fit)), paste0("beta[", k, ","))]
     expect_equal(unname(ours), unname(expected), tolerance = 0.02)
   }
-  expect_equal(max(mean(predict(fit) == trial$kind)), 1)
+  expect_equal(predict(fit), trial$kind)
 })
 
 test_that("the numbers are those of dummies that one has coded oneself", {
@@ -53,7 +52,7 @@ test_that("contrasts, interactions and functions are R's", {
   expect_equal(predict(curve, rows, type = "response"), predict(curve, trial, type = "response")[c(5, 300, 17)])
   # And the same design from another side: a term that is the library's own too.
   one <- tvb_reg(y ~ x + I(x^2) | group, trial, bootstraps = 0)
-  two <- tvb_reg(y ~ x + x:x + base::I(x^2) | group, trial, bootstraps = 0)
+  two <- tvb_reg(y ~ x + identity(x^2) | group, trial, bootstraps = 0)
   expect_equal(unname(coef(two)), unname(coef(one)))
 })
 

@@ -33,10 +33,7 @@ pub(crate) fn columns(answers: &[Answer]) -> Vec<(String, Value)> {
         ("law", texts(&|a| a.law.clone())),
         ("extra_fits", numbers(&|a| a.extra_fits as f64)),
         ("flags", lists(&|a| Value::Text(a.flags.iter().map(|f| f.name().to_owned()).collect()))),
-        (
-            "sentences",
-            lists(&|a| Value::Text(a.flags.iter().map(|f| f.advised(in_r)).collect())),
-        ),
+        ("sentences", lists(&|a| Value::Text(a.flags.iter().map(|f| f.advised(in_r)).collect()))),
         (
             "is_remark",
             lists(&|a| Value::Whole(a.flags.iter().map(|f| i32::from(f.is_remark())).collect())),

@@ -182,7 +182,10 @@ impl Engine {
     fn likelihood(&self) -> savvy::Result<Sexp> {
         let densities = self.spec.ln_densities(self.problem()?.data(), &self.posterior()?);
         let densities = densities.ok_or_else(|| {
-            error(Class::Data, "the table holds sums over groups, and the likelihood needs their rows")
+            error(
+                Class::Data,
+                "the table holds sums over groups, and the likelihood needs their rows",
+            )
         })?;
         list(named([("ln_likelihood", Value::Real(vec![densities.iter().sum()]))]))
     }

@@ -90,8 +90,7 @@ const WORDS: [(&str, &str); 7] = [
 
 /// An error that R's side turns into a condition of its class.
 pub(crate) fn error(class: Class, text: impl Display) -> savvy::Error {
-    let text =
-        WORDS.iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to));
+    let text = WORDS.iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to));
     savvy::Error::new(format!("trustvb:{}:{text}", class.name()))
 }
 
@@ -162,7 +161,8 @@ pub(crate) fn select(error: SelectError) -> savvy::Error {
 }
 
 /// After an interrupted build in memory.
-pub(crate) const NOTHING_KEPT: &str = "interrupted before all resamples were fitted, and nothing of them is kept; \
+pub(crate) const NOTHING_KEPT: &str =
+    "interrupted before all resamples were fitted, and nothing of them is kept; \
                                        fewer `bootstraps` take less time";
 
 /// After an interrupted question.

@@ -24,7 +24,10 @@ impl Engine {
         let criterion = match options.text("criterion")? {
             None => None,
             Some(name) => Some(Criterion::named(&name).ok_or_else(|| {
-                error(Class::Options, format!("`criterion` is \"bic\", \"icl\" or \"bound\", not \"{name}\""))
+                error(
+                    Class::Options,
+                    format!("`criterion` is \"bic\", \"icl\" or \"bound\", not \"{name}\""),
+                )
             })?),
         };
         let fit = FitOptions {

@@ -6,10 +6,10 @@ use savvy::{savvy, ListSexp, Sexp};
 
 use crate::engine::Engine;
 
-#[cfg(feature = "tables")]
-use enabled as with;
 #[cfg(not(feature = "tables"))]
 use disabled as with;
+#[cfg(feature = "tables")]
+use enabled as with;
 
 #[savvy]
 impl Engine {

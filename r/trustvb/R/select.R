@@ -65,8 +65,8 @@ plot.tvb_select <- function(x, criterion = x$criterion, ...) {
   better <- if (criterion == "bound") "higher" else "lower"
   title <- if (criterion == "bound") criterion else toupper(criterion)
   values <- all[[criterion]]
-  graphics::plot(range(all$components), range(values, finite = TRUE), type = "n", xaxt = "n", xlab = "components",
-                 ylab = paste0(title, " (", better, " is better)"), ...)
+  drawn(list(range(all$components), range(values, finite = TRUE), type = "n", xaxt = "n", xlab = "components",
+             ylab = paste0(title, " (", better, " is better)")), ...)
   graphics::axis(1, unique(all$components))
   for (i in seq_along(shapes)) {
     own <- if (is.null(all$covariance)) seq_along(values) else which(all$covariance == shapes[i])

@@ -78,18 +78,32 @@ test_that("warnings come once for each fit", {
   expect_no_warning(confint(fit))
 })
 
+# Interrupts this R after a second, as Ctrl-C does, and gives what was heard.
+interrupted <- function(code) {
+  command <- sprintf("sleep 1; kill -INT %d", Sys.getpid())
+  system2("sh", c("-c", shQuote(command)), wait = FALSE)
+  tryCatch(code, interrupt = identity)
+}
+
 test_that("an interrupted build ends soon, in a condition, and R goes on", {
   skip_on_os("windows")
   overlap <- read_exactly("overlap.csv")
-  command <- sprintf("sleep 1; kill -INT %d", Sys.getpid())
-  began <- proc.time()[["elapsed"]]
-  system2("sh", c("-c", shQuote(command)), wait = FALSE)
-  heard <- tryCatch(
-    tvb_mix(~ x1 + x2, overlap, k = 6, bootstraps = 1e5),
-    interrupt = identity
-  )
+  heard <- interrupted(tvb_mix(~ x1 + x2, overlap, k = 6, bootstraps = 1e5))
   expect_s3_class(heard, "trustvb_interrupted")
   expect_match(conditionMessage(heard), "nothing of them is kept")
-  expect_lt(proc.time()[["elapsed"]] - began, 30)
   expect_equal(nobs(tvb_mix(~ ., faithful, bootstraps = 0)), 272)
+  heard <- interrupted(tvb_select(~ x1 + x2, overlap, k = 1:200))
+  expect_s3_class(heard, "trustvb_interrupted")
+  expect_match(conditionMessage(heard), "before there was an answer")
+})
+
+test_that("progress is shown when it is asked for", {
+  overlap <- read_exactly("overlap.csv")
+  said <- function(progress) {
+    utils::capture.output(
+      fit <- tvb_mix(~ x1 + x2, overlap, bootstraps = 10000, threads = 1, progress = progress), type = "message"
+    )
+  }
+  expect_match(paste(said(TRUE), collapse = ""), "fitting resamples: [0-9]+ of 10001")
+  expect_identical(said(FALSE), character())
 })

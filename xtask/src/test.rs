@@ -71,6 +71,8 @@ fn commands(quick: bool) -> Vec<(&'static str, Command)> {
                 "clippy",
                 "--package",
                 "trustvb",
+                "--package",
+                "trustvb-r",
                 "--all-targets",
                 "--no-default-features",
                 "--locked",

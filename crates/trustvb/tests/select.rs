@@ -5,6 +5,7 @@
 mod common;
 
 use common::{assert_close, dataset};
+use std::sync::atomic::{AtomicBool, Ordering};
 use trustvb::data::{Dataset, Formula, Frame, ReadOptions, read_csv};
 use trustvb::model::{
     ColumnMixture, GaussianMixture, GmmSimulationSettings, ModelData, ModelSpec, Noise,
@@ -206,4 +207,19 @@ fn what_cannot_be_compared_is_a_sentence() {
     let json = one.to_json();
     assert!(json["margin"].is_null());
     assert_eq!(json["candidates"][0]["covariance"], "full");
+}
+
+#[test]
+fn a_comparison_is_given_up_between_two_fits() {
+    let data = ModelData::Rows(Dataset::faithful());
+    let spec = ModelSpec::from(GaussianMixture::new(1));
+    let cancel = AtomicBool::new(false);
+    let mut begun = 0;
+    let request = SelectRequest::new(&spec, &data, &[1, 2, 3]).starts(1).cancelled_by(&cancel);
+    let error = request.run_watched(&mut |progress| {
+        begun += 1;
+        cancel.store(progress.n_components == 2, Ordering::Relaxed);
+    });
+    assert!(matches!(error.unwrap_err(), SelectError::Cancelled));
+    assert_eq!(begun, 2);
 }

@@ -37,7 +37,12 @@ NULL
   stop(class, " cannot be modified", call. = FALSE)
 }
 
-#' Names of all methods, and of the one to use.
+#' Whether a formula is one of the library's own.
+`formula_is_known` <- function(`text`) {
+  .Call(savvy_formula_is_known__impl, `text`)
+}
+
+#' Names of all methods, of those that are usually shown, and of the one to use.
 `method_names` <- function() {
   .Call(savvy_method_names__impl)
 }
@@ -67,6 +72,12 @@ NULL
   }
 }
 
+`Engine_build_in` <- function(self) {
+  function(`path`, `options`) {
+    invisible(.Call(savvy_Engine_build_in__impl, `self`, `path`, `options`))
+  }
+}
+
 `Engine_curve` <- function(self) {
   function(`text`, `method`, `level`) {
     .Call(savvy_Engine_curve__impl, `self`, `text`, `method`, `level`)
@@ -91,6 +102,12 @@ NULL
   }
 }
 
+`Engine_likelihood` <- function(self) {
+  function() {
+    .Call(savvy_Engine_likelihood__impl, `self`)
+  }
+}
+
 `Engine_predict` <- function(self) {
   function(`columns`) {
     .Call(savvy_Engine_predict__impl, `self`, `columns`)
@@ -103,9 +120,21 @@ NULL
   }
 }
 
+`Engine_rows` <- function(self) {
+  function() {
+    .Call(savvy_Engine_rows__impl, `self`)
+  }
+}
+
 `Engine_sample` <- function(self) {
   function(`asked`, `options`) {
     .Call(savvy_Engine_sample__impl, `self`, `asked`, `options`)
+  }
+}
+
+`Engine_select` <- function(self) {
+  function(`options`) {
+    .Call(savvy_Engine_select__impl, `self`, `options`)
   }
 }
 
@@ -115,26 +144,34 @@ NULL
   e$`about` <- `Engine_about`(ptr)
   e$`answer` <- `Engine_answer`(ptr)
   e$`build` <- `Engine_build`(ptr)
+  e$`build_in` <- `Engine_build_in`(ptr)
   e$`curve` <- `Engine_curve`(ptr)
   e$`density` <- `Engine_density`(ptr)
   e$`draws` <- `Engine_draws`(ptr)
   e$`estimates` <- `Engine_estimates`(ptr)
+  e$`likelihood` <- `Engine_likelihood`(ptr)
   e$`predict` <- `Engine_predict`(ptr)
   e$`responsibilities` <- `Engine_responsibilities`(ptr)
+  e$`rows` <- `Engine_rows`(ptr)
   e$`sample` <- `Engine_sample`(ptr)
+  e$`select` <- `Engine_select`(ptr)
 
   class(e) <- c("trustvb::Engine", "Engine", "savvy_trustvb__sealed")
   e
 }
 
 
-#' Data with a model, and a table once it is built.
+#' Data with a model, and a table once it is built; or a table that was opened, perhaps without its data.
 `Engine` <- new.env(parent = emptyenv())
 
 ### associated functions for Engine
 
 `Engine`$`new` <- function(`model`, `columns`, `options`) {
   .savvy_wrap_Engine(.Call(savvy_Engine_new__impl, `model`, `columns`, `options`))
+}
+
+`Engine`$`open` <- function(`path`) {
+  .savvy_wrap_Engine(.Call(savvy_Engine_open__impl, `path`))
 }
 
 

@@ -15,8 +15,15 @@ usable <- function(engine) {
 # What an external pointer is after it was read from a file.
 null_pointer <- function() methods::new("externalptr")
 
+is_table <- function(fit) inherits(fit, "tvb_table")
+
 engine_of <- function(fit, methods = character()) {
   state <- fit$state
+  if (is_table(fit)) {
+    # It has what it has: whoever asks for more is told so by the library.
+    if (!usable(state$engine)) state$engine <- native(Engine$open(fit$path))
+    return(state$engine)
+  }
   if (!usable(state$engine)) {
     state$engine <- native(Engine$new(fit$model, fit$columns, fit$options))
     state$held <- list(methods = character(), designs = character(), grid = FALSE)

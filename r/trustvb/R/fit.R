@@ -1,68 +1,54 @@
 # Fitting: a formula, a data frame and a number of components.
 
-tvb_mix <- function(formula, data, k = 2, bootstraps = 500, seed = 1, method = c("recommended", "vb"), start = NULL,
-                    prior = "default", na.action = NULL, control = list(), threads = getOption("trustvb.threads"),
-                    progress = interactive()) {
-  frame <- one_sided_columns(formula, data, "tvb_mix", "~ eruptions + waiting")
-  terms <- stats::terms(frame)
-  frame <- keep_rows(frame, na.action)
-  remedy <- "leave it out, or use tvb_lca(), which takes columns of any kind"
-  columns <- Map(as_numbers, as.list(frame), names(frame), remedy)
-  fit_model("gmm", match.call(), formula, terms, frame, columns, options = list(k = k), bootstraps, seed, method, start,
-            prior, control, threads, progress)
+tvb_mix <- function(formula, data, k = 2, covariance = c("full", "tied", "diagonal", "spherical"), bootstraps = 500,
+                    seed = 1, method = c("recommended", "vb"), start = NULL, prior = "default", na.action = NULL,
+                    control = list(), threads = getOption("trustvb.threads"), progress = interactive()) {
+  parts <- mixture_parts(formula, data, na.action)
+  parts$options <- list(covariance = check_shapes(if (missing(covariance)) "full" else covariance, 1))
+  fit_model(parts, match.call(), k, bootstraps, seed, method, start, prior, control, threads, progress)
 }
 
 tvb_reg <- function(formula, data, k = 2, noise = "estimate", bootstraps = 500, seed = 1,
                     method = c("recommended", "vb"), start = NULL, prior = "default", na.action = NULL,
                     control = list(), threads = getOption("trustvb.threads"), progress = interactive()) {
-  frame <- two_sided_columns(formula, data, "tvb_reg", "y ~ x | group")
-  frame <- keep_rows(frame, na.action)
-  columns <- regression_columns(formula, frame)
-  noise <- if (is.numeric(noise)) paste0("known=", number_text(noise)) else noise
-  fit_model("bmlr", match.call(), formula, NULL, frame, columns,
-            options = list(k = k, formula = formula_text(formula), noise = noise), bootstraps, seed, method, start,
-            prior, control, threads, progress)
+  parts <- regression_parts(formula, data, noise, na.action)
+  fit_model(parts, match.call(), k, bootstraps, seed, method, start, prior, control, threads, progress)
 }
 
 tvb_lca <- function(formula, data, k = 2, types = NULL, bootstraps = 500, seed = 1, method = c("recommended", "vb"),
                     prior = "default", na.action = NULL, control = list(), threads = getOption("trustvb.threads"),
                     progress = interactive()) {
+  parts <- class_parts(formula, data, types, na.action)
+  fit_model(parts, match.call(), k, bootstraps, seed, method, NULL, prior, control, threads, progress)
+}
+
+# What each model makes of a formula and data: columns for the library, and what is needed for other rows later.
+mixture_parts <- function(formula, data, na.action) {
+  frame <- one_sided_columns(formula, data, "tvb_mix", "~ eruptions + waiting")
+  terms <- stats::terms(frame)
+  frame <- keep_rows(frame, na.action)
+  remedy <- "leave it out, or use tvb_lca(), which takes columns of any kind"
+  columns <- Map(as_numbers, as.list(frame), names(frame), remedy)
+  list(model = "gmm", formula = formula, terms = terms, frame = frame, columns = columns)
+}
+
+class_parts <- function(formula, data, types, na.action) {
   frame <- one_sided_columns(formula, data, "tvb_lca", "~ item1 + item2")
   terms <- stats::terms(frame)
   frame <- keep_rows(frame, na.action)
   types <- column_types(types, frame)
-  fit_model("mixture", match.call(), formula, terms, frame, mixed_columns(frame),
-            options = list(k = k, types = unname(types), type_names = names(types)), bootstraps, seed, method, NULL,
-            prior, control, threads, progress)
+  list(model = "mixture", formula = formula, terms = terms, frame = frame, columns = mixed_columns(frame),
+       options = list(types = unname(types), type_names = names(types)))
 }
 
-# The column after the bar of a formula, and the response.
-regression_roles <- function(formula) {
-  right <- formula[[3]]
-  grouped <- is.call(right) && identical(right[[1]], as.name("|"))
-  list(group = if (grouped) all.vars(right[[3]]), response = all.vars(formula[[2]]))
-}
-
-regression_columns <- function(formula, frame) {
-  roles <- regression_roles(formula)
-  column <- function(values, name) {
-    if (name %in% roles$group) {
-      if (anyNA(values)) {
-        trustvb_stop("data", "the group `", name, "` is missing in row ", which(is.na(values))[1],
-                     "; fill it in, or leave such rows out with `na.action = na.omit`")
-      }
-      return(if (is.numeric(values)) as.double(values) else as_texts(values))
-    }
-    # What `.` stands for may be taken out again by name, text and all.
-    if ("." %in% all.vars(formula) && is_text(values) && !name %in% roles$response) return(as_texts(values))
-    remedy <- if (name %in% roles$response) {
-      "a response is a number; code it as one, or use tvb_lca(), which takes columns of any kind"
-    } else {
-      "code it as numbers, as model.matrix() does, or leave it out"
-    }
-    as_numbers(values, name, remedy)
+check_shapes <- function(covariance, most = Inf) {
+  shapes <- c("full", "tied", "diagonal", "spherical")
+  unknown <- setdiff(covariance, shapes)
+  if (!is.character(covariance) || length(covariance) == 0 || length(covariance) > most || length(unknown) > 0) {
+    trustvb_stop("options", "`covariance` is ", if (most == 1) "one" else "some", " of \"full\", \"tied\", ",
+                 "\"diagonal\" and \"spherical\"", if (length(unknown) > 0) paste0(", not \"", unknown[1], "\""))
   }
-  Map(column, as.list(frame), names(frame))
+  unique(covariance)
 }
 
 # Numbers stay numbers, all else is text; what is text in R is a category, whatever its levels look like.
@@ -117,21 +103,20 @@ check_control <- function(control) {
   control
 }
 
-fit_model <- function(model, call, formula, terms, frame, columns, options, bootstraps, seed, method, start, prior, control,
-                      threads, progress) {
-  options$k <- check_whole(options$k, "k", 1)
+fit_model <- function(parts, call, k, bootstraps, seed, method, start, prior, control, threads, progress) {
   bootstraps <- check_whole(bootstraps, "bootstraps")
   # Without resamples there is VB alone; with them there is an interval to use.
   methods <- if (bootstraps == 0) "vb" else unique(needs(c("recommended", "vb", method))$methods)
-  fit <- structure(class = c(paste0("tvb_", model), "tvb"), list(
-    call = call, formula = formula, terms = terms, model = model, frame = frame, columns = columns,
-    options = c(options, list(prior = prior_text(prior))),
+  options <- c(list(k = check_whole(k, "k", 1)), parts$options, list(prior = prior_text(prior)))
+  fit <- structure(class = c(paste0("tvb_", parts$model), "tvb"), list(
+    call = call, formula = parts$formula, terms = parts$terms, design = parts$design, model = parts$model,
+    frame = parts$frame, columns = parts$columns, options = options,
     settings = c(list(bootstraps = bootstraps, seed = check_whole(seed, "seed")), check_control(control)),
-    methods = methods,
-    threads = if (!is.null(threads)) check_whole(threads, "threads", 1),
-    progress = progress, state = new_state()
+    methods = methods, threads = check_threads(threads), progress = progress, state = new_state()
   ))
   fit$settings$centres <- start_centres(start, fit)
   fit$about <- native(engine_of(fit)$about())
   fit
 }
+
+check_threads <- function(threads) if (!is.null(threads)) check_whole(threads, "threads", 1)

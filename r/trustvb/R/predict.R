@@ -5,8 +5,9 @@ predict.tvb <- function(object, newdata = NULL, type = c("class", "prob", "densi
   if (type == "response" && object$model != "bmlr") {
     trustvb_stop("options", "type = \"response\" is for tvb_reg(); choose \"class\", \"prob\" or \"density\"")
   }
-  found <- native(engine_of(object)$predict(if (is.null(newdata)) object$columns else new_columns(object, newdata)))
+  found <- predicted(object, newdata)
   if (type == "response") {
+    if (is.null(found$mean)) need_newdata(type)
     # Without the response nothing tells components apart but their weights.
     return(as.vector(found$mean %*% component_weights(object)))
   }
@@ -17,8 +18,23 @@ predict.tvb <- function(object, newdata = NULL, type = c("class", "prob", "densi
   switch(type,
     class = max.col(found$probability, ties.method = "first"),
     prob = structure(found$probability, dimnames = list(NULL, seq_len(ncol(found$probability)))),
-    density = exp(found$ln_density)
+    density = if (is.null(found$ln_density)) need_newdata(type) else exp(found$ln_density)
   )
+}
+
+need_newdata <- function(type) {
+  trustvb_stop("data", "type = \"", type, "\" needs `newdata` for a table, which does not hold the frame that it was ",
+               "made of")
+}
+
+# What the engine says of new rows, or of the fit's own.
+predicted <- function(object, newdata = NULL) {
+  if (!is.null(newdata)) return(native(engine_of(object)$predict(new_columns(object, newdata))))
+  if (!is_table(object)) return(native(engine_of(object)$predict(object$columns)))
+  # A table knows its units, and not the frame that they came from.
+  probability <- native(engine_of(object)$responsibilities())$probability
+  groups <- object$about$groups
+  list(probability = if (is.null(groups)) probability else probability[groups, , drop = FALSE])
 }
 
 component_weights <- function(object) {
@@ -29,47 +45,48 @@ component_weights <- function(object) {
 # New rows as the fit's own were: computed by the formula, numbers as numbers, texts as texts.
 new_columns <- function(object, newdata) {
   newdata <- check_data(newdata)
-  if (object$model == "bmlr") {
-    roles <- regression_roles(object$formula)
-    used <- setdiff(names(object$columns), names(newdata))
-    optional <- c(roles$group, roles$response)
-    missing <- setdiff(used, optional)
-    if (length(missing) > 0) {
-      trustvb_stop("data", "`newdata` has no column `", missing[1], "`; ", suggestion(missing[1], names(newdata)))
-    }
-    return(regression_columns(object$formula, newdata[intersect(names(object$columns), names(newdata))]))
+  if (object$model == "bmlr") return(new_regression_columns(object, newdata))
+  if (is_table(object)) {
+    need_columns(object$about$coordinates, newdata)
+    frame <- newdata[object$about$coordinates]
+  } else {
+    check_columns(object$terms, newdata)
+    frame <- stats::model.frame(object$terms, newdata, na.action = stats::na.pass)
   }
-  terms <- object$terms
-  check_columns(terms, newdata)
-  frame <- stats::model.frame(terms, newdata, na.action = stats::na.pass)
   if (object$model == "mixture") return(mixed_columns(frame))
   Map(as_numbers, as.list(frame), names(frame), "it was a number when the model was fitted")
+}
+
+new_regression_columns <- function(object, newdata) {
+  roles <- regression_roles(object$formula)
+  if (!is.null(object$design)) {
+    need_columns(all.vars(stats::delete.response(object$design$terms)), newdata)
+    return(design_columns(object$design, object$formula, newdata))
+  }
+  used <- if (is_table(object)) setdiff(all.vars(object$formula), ".") else names(object$columns)
+  need_columns(setdiff(used, c(roles$group, roles$response)), newdata)
+  regression_columns(object$formula, newdata[intersect(used, names(newdata))])
+}
+
+need_columns <- function(names, newdata) {
+  missing <- setdiff(names, names(newdata))
+  if (length(missing) > 0) {
+    trustvb_stop("data", "`newdata` has no column `", missing[1], "`; ", suggestion(missing[1], names(newdata)))
+  }
 }
 
 nobs.tvb <- function(object, ...) object$about$n_units
 
 logLik.tvb <- function(object, ...) {
-  value <- if (object$model == "gmm") {
-    sum(log(mixture_density(as.matrix(as.data.frame(object$columns)), native(engine_of(object)$draws(list())))))
-  } else {
-    native(engine_of(object)$predict(object$columns))$ln_likelihood
-  }
+  value <- native(engine_of(object)$likelihood())$ln_likelihood
   structure(value, df = object$about$parameters, nobs = object$about$n_units, class = "logLik")
 }
 
-# The density of a Gaussian mixture at rows of x, at the posterior means.
-mixture_density <- function(x, means) {
-  k <- length(means$pi)
-  p <- ncol(x)
-  each <- vapply(seq_len(k), function(j) {
-    factor <- chol(matrix(means$sigma[1, j, , ], p, p))
-    z <- backsolve(factor, t(x) - means$mu[1, j, ], transpose = TRUE)
-    means$pi[j] * exp(-0.5 * colSums(z^2) - sum(log(diag(factor))) - 0.5 * p * log(2 * pi))
-  }, numeric(nrow(x)))
-  rowSums(matrix(each, nrow(x), k))
-}
-
 simulate.tvb <- function(object, nsim = 1, seed = NULL, ...) {
+  if (is_table(object) && object$model == "bmlr") {
+    trustvb_stop("data", "a table of regressions does not hold the frame that responses are simulated for; simulate from ",
+                 "a fit by tvb_reg()")
+  }
   if (!is.null(seed)) set.seed(seed)
   # Parameters are drawn anew for each data set.
   own <- sample.int(.Machine$integer.max, 1)

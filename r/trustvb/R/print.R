@@ -71,7 +71,7 @@ verdict <- function(own, bootstraps) {
 answer_lines <- function(answers) {
   level <- answers$level[1]
   own <- answers[answers$method == "vb", ]
-  used <- answers[answers$recommended, ]
+  used <- answers[answers$method != "vb", ]
   first <- if (nrow(used) > 0) used else own
   length_of <- function(rows) {
     length <- rows$upper - rows$lower
@@ -82,7 +82,8 @@ answer_lines <- function(answers) {
   decimals <- decimals_of(sizes)
   columns <- list(
     c("", "estimate", mapply(number_shown, first$estimate, decimals)),
-    c("use this", paste(level_percent(level), "interval"), interval_cells(first$lower, first$upper, decimals)),
+    c(if (first$recommended[1]) "use this" else first$method[1], paste(level_percent(level), "interval"),
+      interval_cells(first$lower, first$upper, decimals)),
     c("", "VB's own", interval_cells(own$lower, own$upper, decimals)),
     c("VB", "covers", whole_percent(own$coverage))
   )
@@ -120,11 +121,20 @@ headline <- function(fit) {
   about <- fit$about
   k <- about$n_components
   what <- if (k == 1) paste("one", about$component[1]) else paste("mixture of", k, about$component[2])
-  paste0(deparse(fit$call$data, nlines = 1)[1], ": ", about$units, ", ", what)
+  source <- if (is_table(fit)) fit$path else deparse(fit$call$data, nlines = 1)[1]
+  shape <- setdiff(about$shape, "full")
+  paste0(source, ": ", about$units, ", ", what, if (length(shape) > 0) paste0(", ", shape, " covariances"))
+}
+
+# The method whose interval is to be used, and VB's own: the recommended one unless a table has nothing for it.
+shown_methods <- function(fit) {
+  recommended <- native(method_names())$recommended
+  others <- setdiff(fit$methods, "vb")
+  c(if (recommended %in% others) recommended else utils::head(others, 1), "vb")
 }
 
 print.tvb <- function(x, level = 0.95, ...) {
-  methods <- intersect(c(native(method_names())$recommended, "vb"), x$methods)
+  methods <- shown_methods(x)
   answers <- tvb_intervals(x, level = level, method = methods)
   cat(headline(x), "\n", sep = "")
   own <- answers[answers$method == "vb", ]
@@ -141,13 +151,14 @@ print.tvb <- function(x, level = 0.95, ...) {
   if (!x$about$status %in% c("converged", "stalled")) {
     cat("\n! the fit did not converge (", x$about$status, "); raise control = list(max_sweeps = ) or try other starts\n", sep = "")
   }
+  for (remark in x$about$remarks) cat("\n", paste(strwrap(remark, width), collapse = "\n"), "\n", sep = "")
   invisible(x)
 }
 
 summary.tvb <- function(object, level = 0.95, method = NULL, ...) {
   methods <- if (is.null(method)) object$methods else method
   structure(class = "summary.tvb", list(
-    headline = headline(object), call = object$call, about = object$about,
+    headline = headline(object), call = object$call, about = object$about, is_table = is_table(object),
     intervals = tvb_intervals(object, level = level, method = methods)
   ))
 }
@@ -156,7 +167,8 @@ print.summary.tvb <- function(x, digits = 4, ...) {
   about <- x$about
   cat("Call: ", paste(deparse(x$call), collapse = "\n  "), "\n", x$headline, "\n", sep = "")
   cat(about$title, ", ", about$status, " in ", about$sweeps, " sweeps, bound ", format(about$bound, digits = 9), "\n", sep = "")
-  cat(about$fits, " fits, ", about$bootstraps, " bootstraps, seed ", format(about$seed, scientific = FALSE), "\n\n", sep = "")
+  cat(if (x$is_table) table_line(about) else paste0(about$fits, " fits, ", about$bootstraps, " bootstraps, seed ",
+                                                    format(about$seed, scientific = FALSE)), "\n\n", sep = "")
   shown <- x$intervals[c("label", "method", "level", "estimate", "lower", "upper", "coverage", "warnings")]
   names(shown)[1] <- "quantity"
   print(shown, digits = digits, row.names = FALSE)

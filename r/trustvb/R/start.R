@@ -14,7 +14,7 @@ start_centres <- function(start, fit) {
   if (nrow(centres) != fit$options$k) {
     trustvb_stop("options", "`start` has ", nrow(centres), " components, but k = ", fit$options$k, "; give a row for each")
   }
-  wanted <- if (fit$model == "gmm") names(fit$frame)
+  wanted <- if (fit$model == "gmm") names(fit$frame) else fit$design$names
   if (!is.null(wanted) && !is.null(colnames(centres)) && all(wanted %in% colnames(centres))) {
     centres <- centres[, wanted, drop = FALSE]
   }
@@ -29,7 +29,11 @@ flexmix_centres <- function(start) {
   parameters <- flexmix::parameters(start)
   if (is.matrix(parameters)) {
     coefficients <- grepl("^coef\\.", rownames(parameters))
-    if (any(coefficients)) return(t(parameters[coefficients, , drop = FALSE]))
+    if (any(coefficients)) {
+      centres <- t(parameters[coefficients, , drop = FALSE])
+      colnames(centres) <- sub("^coef\\.", "", colnames(centres))
+      return(centres)
+    }
     centres <- grepl("^center", rownames(parameters))
     if (any(centres)) return(t(parameters[centres, , drop = FALSE]))
   }

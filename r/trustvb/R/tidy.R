@@ -13,16 +13,20 @@ tidy.tvb <- function(x, conf.int = TRUE, conf.level = 0.95, parm = NULL, method 
 
 glance.tvb <- function(x, ...) {
   about <- x$about
-  likelihood <- logLik.tvb(x)
+  # A table may be without its data, or hold sums over groups only.
+  likelihood <- tryCatch(logLik.tvb(x), trustvb_data_error = function(error) NA)
   as_table(data.frame(
-    model = about$model, k = about$n_components, nobs = about$n_units, df = attr(likelihood, "df"),
+    model = about$model, k = about$n_components, nobs = about$n_units, df = about$parameters,
     logLik = as.double(likelihood), bound = about$bound, sweeps = about$sweeps, status = about$status,
     bootstraps = about$bootstraps, seed = about$seed, stringsAsFactors = FALSE
   ))
 }
 
 augment.tvb <- function(x, data = NULL, ...) {
-  found <- native(engine_of(x)$predict(if (is.null(data)) x$columns else new_columns(x, data)))
+  if (is.null(data) && is_table(x)) {
+    trustvb_stop("data", "augment() needs `data` for a table, which does not hold its frame")
+  }
+  found <- predicted(x, data)
   frame <- if (is.null(data)) x$frame else as.data.frame(data)
   probability <- found$probability
   if (is.null(probability)) {

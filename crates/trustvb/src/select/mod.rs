@@ -20,6 +20,7 @@ use crate::special::gamma::ln_gamma;
 use crate::table::STARTS;
 use crate::weights::UnitWeights;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why there is nothing to choose from.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,9 @@ pub enum SelectError {
     /// Not one fit has an answer.
     #[error("no fit has an answer; the first says: {0}")]
     Nothing(String),
+    /// Nobody waits for the answer any more.
+    #[error("interrupted")]
+    Cancelled,
 }
 
 /// One model that was compared.
@@ -94,6 +98,7 @@ pub struct SelectRequest<'a> {
     starts: usize,
     seed: u64,
     options: FitOptions,
+    cancel: Option<&'a AtomicBool>,
 }
 
 /// How far a comparison is.
@@ -124,6 +129,7 @@ impl<'a> SelectRequest<'a> {
             starts: STARTS,
             seed: 1,
             options: FitOptions::default(),
+            cancel: None,
         }
     }
 
@@ -162,6 +168,11 @@ impl<'a> SelectRequest<'a> {
     /// Iterated like this.
     pub fn options(self, options: FitOptions) -> Self {
         SelectRequest { options, ..self }
+    }
+
+    /// Given up between two fits once this is true.
+    pub fn cancelled_by(self, cancel: &'a AtomicBool) -> Self {
+        SelectRequest { cancel: Some(cancel), ..self }
     }
 
     /// Fits and compares.
@@ -207,6 +218,9 @@ impl<'a> SelectRequest<'a> {
         let mut fits: Vec<Tried> = Vec::new();
         for (at, &k) in self.components.iter().enumerate() {
             let done = done + at;
+            if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return Err(SelectError::Cancelled);
+            }
             watch(&SelectProgress { done, total, n_components: k, shape: spec.shape() });
             let spec = spec.with_components(k);
             let mut model: Arc<dyn Model> = Arc::from(spec.build(self.data)?);

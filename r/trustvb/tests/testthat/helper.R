@@ -10,20 +10,25 @@ read_exactly <- function(name) {
   as.data.frame(lapply(texts, exact))
 }
 
-# The lines that `trustvb calibrate …` prints.
-command_lines <- function(...) {
+# The lines that `trustvb …` prints.
+trustvb_lines <- function(...) {
   command <- Sys.getenv("TRUSTVB_COMMAND")
   skip_if(command == "", "TRUSTVB_COMMAND is not set: it is the path of a `trustvb` to compare with; see `cargo xtask r`")
-  lines <- system2(command, shQuote(c("calibrate", ..., "--quiet")), stdout = TRUE, env = "COLUMNS=120")
+  lines <- system2(command, shQuote(c(...)), stdout = TRUE, env = "COLUMNS=120")
   Encoding(lines) <- "UTF-8"
   lines
 }
 
-# What `trustvb calibrate … --format json` answers.
-command_json <- function(...) {
-  text <- command_lines(..., "--format", "json")
-  jsonlite::fromJSON(paste(text, collapse = "\n"), simplifyVector = FALSE)$intervals
+# The lines that `trustvb calibrate …` prints.
+command_lines <- function(...) trustvb_lines("calibrate", ..., "--quiet")
+
+trustvb_json <- function(...) {
+  text <- trustvb_lines(..., "--format", "json", "--quiet")
+  jsonlite::fromJSON(paste(text, collapse = "\n"), simplifyVector = FALSE)
 }
+
+# What `trustvb calibrate … --format json` answers.
+command_json <- function(...) trustvb_json("calibrate", ...)$intervals
 
 numbers_of <- function(answers, name) {
   vapply(answers, function(one) if (is.null(one[[name]])) NA_real_ else as.double(one[[name]]), 0)

@@ -76,3 +76,32 @@ test_that("the print is the command's table: a verdict, and a row for each quant
   formula <- c("--formula", "y ~ 0 + x1 + x2 | group")
   expect_same_table(tvb_reg(y ~ 0 + x1 + x2 | group, data), command_lines(extdata("bmlr_small.csv"), formula))
 })
+
+test_that("every shape of covariance is the command's", {
+  overlap <- read_exactly("overlap.csv")
+  for (shape in c("tied", "diagonal", "spherical")) {
+    theirs <- command_json(extdata("overlap.csv"), "--covariance", shape, "-B", "30", "--method", "recommended,vb")
+    fit <- tvb_mix(~ x1 + x2, overlap, covariance = shape, bootstraps = 30)
+    expect_same_bits(tvb_intervals(fit), theirs)
+  }
+})
+
+test_that("the comparison of models is the command's", {
+  overlap <- read_exactly("overlap.csv")
+  expect_same_choice <- function(ours, theirs) {
+    candidates <- theirs$candidates
+    for (name in c("components", "free_parameters", "log_likelihood", "bic", "icl", "bound", "emptied")) {
+      expect_identical(as.double(ours$candidates[[name]]), numbers_of(candidates, name), info = name)
+    }
+    expect_identical(ours$candidates$status, texts_of(candidates, "status"))
+    expect_equal(ours$k, theirs$chosen$components)
+    expect_identical(ours$covariance, theirs$chosen$covariance)
+    expect_identical(ours$words, unlist(theirs$words))
+    expect_identical(ours$margin, theirs$margin)
+  }
+  theirs <- trustvb_json("select", extdata("overlap.csv"), "-k", "1:3", "--covariance", "full,tied")
+  expect_same_choice(tvb_select(~ x1 + x2, overlap, k = 1:3, covariance = c("full", "tied")), theirs)
+  data <- read_exactly("bmlr_small.csv")
+  theirs <- trustvb_json("select", extdata("bmlr_small.csv"), "-k", "1:3", "--formula", "y ~ 0 + x1 + x2 | group")
+  expect_same_choice(tvb_select(y ~ 0 + x1 + x2 | group, data, k = 1:3), theirs)
+})

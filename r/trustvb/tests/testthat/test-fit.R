@@ -118,6 +118,50 @@ test_that("generics and posterior are served", {
   expect_equal(colMeans(draws), coef(fit), tolerance = 0.01)
 })
 
+test_that("shapes of covariances constrain them, and draws say so", {
+  for (shape in c("full", "tied", "diagonal", "spherical")) {
+    fit <- tvb_mix(~ eruptions + waiting, faithful, covariance = shape, bootstraps = 20)
+    draws <- NULL
+    suppressWarnings(confint(fit, function(d) {
+      draws <<- d
+      d$mu[, 1, "waiting"]
+    }))
+    expect_equal(dim(draws$sigma)[2:4], c(2, 2, 2))
+    same <- c(draws$sigma[, 1, , ]) == c(draws$sigma[, 2, , ])
+    expect_equal(all(same), shape == "tied")
+    expect_equal(all(draws$sigma[, , 1, 2] == 0), shape %in% c("diagonal", "spherical"))
+    expect_equal(all(draws$sigma[, , 1, 1] == draws$sigma[, , 2, 2]), shape == "spherical")
+    expect_equal(nrow(simulate(fit, seed = 1)), 272)
+    expect_equal(predict(fit, faithful), predict(fit))
+  }
+})
+
+test_that("each shape has the likelihood and the free numbers of mclust's model", {
+  skip_if_not_installed("mclust")
+  suppressPackageStartupMessages(library(mclust))
+  names <- c(full = "VVV", tied = "EEE", diagonal = "VVI", spherical = "VII")
+  for (shape in names(names)) {
+    theirs <- mclust::Mclust(faithful, G = 2, modelNames = names[[shape]], verbose = FALSE)
+    ours <- logLik(tvb_mix(~ eruptions + waiting, faithful, covariance = shape, bootstraps = 0))
+    expect_equal(attr(ours, "df"), theirs$df)
+    # A posterior mean is near the maximum of the likelihood, and never above it.
+    expect_lt(as.double(ours), theirs$loglik + 1e-3)
+    expect_gt(as.double(ours), theirs$loglik - 3)
+  }
+})
+
+test_that("two components are chosen for Old Faithful", {
+  choice <- tvb_select(~ eruptions + waiting, faithful, k = 1:4)
+  expect_equal(choice$k, 2)
+  expect_output(print(choice), "Recommended: 2 components")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_invisible(plot(choice))
+  classes <- tvb_select(~ Petal.Length + Species, iris, k = 1:4, model = "lca")
+  expect_equal(classes$k, 3)
+  expect_null(classes$covariance)
+})
+
 test_that("figures are drawn", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

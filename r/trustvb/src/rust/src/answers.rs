@@ -1,6 +1,7 @@
 //! Answers as columns of a data frame, each number as the library has it.
 
 use trustvb::calibrate::{Answer, CurvePoint, Method};
+use trustvb::remedy::Advise;
 
 use crate::errors::in_r;
 use crate::values::{named, Value};
@@ -32,10 +33,7 @@ pub(crate) fn columns(answers: &[Answer]) -> Vec<(String, Value)> {
         ("law", texts(&|a| a.law.clone())),
         ("extra_fits", numbers(&|a| a.extra_fits as f64)),
         ("flags", lists(&|a| Value::Text(a.flags.iter().map(|f| f.name().to_owned()).collect()))),
-        (
-            "sentences",
-            lists(&|a| Value::Text(a.flags.iter().map(|f| in_r(&f.sentence())).collect())),
-        ),
+        ("sentences", lists(&|a| Value::Text(a.flags.iter().map(|f| f.advised(in_r)).collect()))),
         (
             "is_remark",
             lists(&|a| Value::Whole(a.flags.iter().map(|f| i32::from(f.is_remark())).collect())),

@@ -3,29 +3,30 @@
 use savvy::{savvy, ListSexp, Sexp, StringSexp};
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
-use trustvb::backend::{Cpu, Job};
+use trustvb::backend::Cpu;
 use trustvb::calibrate::{Calibrator, Law, Memory, Method};
-use trustvb::fit::StatusCode;
-use trustvb::functional::{Draws, Functional};
-use trustvb::model::{ColumnKind, Kind, ModelSpec};
-use trustvb::posterior::Posterior;
+use trustvb::functional::{Draws, Functional, Part};
+use trustvb::model::{Kind, ModelSpec};
+use trustvb::posterior::{Layout, Posterior};
 use trustvb::problem::Problem;
 use trustvb::resample::Design;
-use trustvb::table::TvbTable;
+use trustvb::table::{Blueprint, TvbTable};
 
-use crate::errors::{self, bug, error, Class};
+use crate::errors::{self, bug, error, Class, NOTHING_KEPT, NOTHING_SAID};
 use crate::frame::Columns;
 use crate::function::{functionals, read, Functions, Line};
 use crate::options::{methods, Options};
 use crate::values::{self, list, matrix, named, Value};
 use crate::work::{run, Manner, Tracker};
-use crate::{answers, predict};
+use crate::{about, answers, predict};
 
-/// Data with a model, and a table once it is built.
+/// Data with a model, and a table once it is built; or a table that was opened, perhaps without its data.
 #[savvy]
 pub struct Engine {
-    problem: Problem,
-    table: Option<Arc<TvbTable>>,
+    pub(crate) spec: ModelSpec,
+    pub(crate) layout: Arc<Layout>,
+    pub(crate) problem: Option<Problem>,
+    pub(crate) table: Option<Arc<TvbTable>>,
 }
 
 #[savvy]
@@ -36,68 +37,30 @@ impl Engine {
         let kind = Kind::named(model).ok_or_else(|| bug(format!("there is no model {model}")))?;
         let wished = kind.grant(&wishes, &Columns::read(&columns)?).map_err(errors::wish)?;
         let problem = Problem::new(wished.spec, wished.data).map_err(errors::model)?;
-        Ok(Engine { problem, table: None })
+        let (spec, layout) = (problem.spec().clone(), problem.model().layout().clone());
+        Ok(Engine { spec, layout, problem: Some(problem), table: None })
     }
 
-    /// Builds the table that some methods need.
+    /// Builds the table that some methods need; fits that the one before it has are not made again.
     fn build(&mut self, options: ListSexp) -> savvy::Result<()> {
         let options = Options(&options);
-        let methods = methods(options.texts("methods")?)?;
-        let model = self.problem.model();
-        let plan = options.plan(&methods, model.n_components(), model.centre_len())?;
-        let checked = self.problem.table().plan(plan).check();
-        let blueprint = checked.map_err(|why| error(Class::Options, why))?;
-        let manner = manner(&options, "fitting resamples")?;
-        let built = run(
-            &manner,
-            &Arc::default(),
-            |_| Ok(Vec::new()),
-            move |tracker, _| tracker.watched(|watch| blueprint.build(&Cpu, watch)),
-        )?;
+        let blueprint = self.blueprint(&options)?;
+        let manner = manner(&options, "fitting resamples", NOTHING_KEPT)?;
+        let held = self.table.clone();
+        let work = move |tracker: &Tracker, _| {
+            tracker.watched(|watch| match &held {
+                Some(table) => blueprint.extend(table, &Cpu, watch),
+                None => blueprint.build(&Cpu, watch),
+            })
+        };
+        let built = run(&manner, &Arc::default(), |_| Ok(Vec::new()), work)?;
         self.table = Some(Arc::new(built.map_err(errors::build)?));
         Ok(())
     }
 
     /// What there is to know of model, data and fit.
     fn about(&self) -> savvy::Result<Sexp> {
-        let (spec, layout) = (self.problem.spec(), self.problem.model().layout());
-        let kind = spec.kind();
-        let labels =
-            |of: &Functional| of.parts().iter().map(|p| p.label().to_owned()).collect::<Vec<_>>();
-        let mut about = named([
-            ("model", Value::text(kind.name)),
-            ("title", Value::text(kind.title)),
-            ("component", Value::Text(vec![kind.component.one.into(), kind.component.many.into()])),
-            ("units", Value::text(&spec.unit().count(self.problem.model().n_units()))),
-            ("n_units", Value::whole(self.problem.model().n_units())),
-            ("n_components", Value::whole(layout.n_components)),
-            ("coordinates", Value::Text(layout.coordinates.clone())),
-            ("parameters", Value::whole(free_parameters(&self.problem))),
-            (
-                "quantities",
-                Value::Text(Functional::defaults(layout).iter().flat_map(labels).collect()),
-            ),
-        ]);
-        if let ModelSpec::Mixture(own) = spec {
-            let levels = |kind: &ColumnKind| match kind {
-                ColumnKind::Category { levels } => levels.clone(),
-                _ => Vec::new(),
-            };
-            let kinds = own.columns.iter().map(|column| column.kind.name().to_owned()).collect();
-            let levels = own.columns.iter().map(|c| (c.name.clone(), Value::Text(levels(&c.kind))));
-            about.push(("kinds".to_owned(), Value::Text(kinds)));
-            about.push(("levels".to_owned(), Value::List(levels.collect())));
-        }
-        if let Some(groups) = self.problem.data().groups() {
-            about.push((
-                "groups".to_owned(),
-                Value::Whole(groups.iter().map(|&g| g as i32 + 1).collect()),
-            ));
-        }
-        if let Some(table) = &self.table {
-            about.extend(of_table(table)?);
-        }
-        list(about)
+        list(about::about(self)?)
     }
 
     /// Answers to texts and functions (none: the usual quantities) by methods at levels.
@@ -112,7 +75,7 @@ impl Engine {
         let methods = self::methods(methods.iter())?;
         let levels = options.numbers("levels")?.unwrap_or_else(|| vec![0.95]);
         let draws = options.whole("draws")?.map_or(500, |n| n as usize);
-        let manner = manner(&options, "calibrating")?;
+        let manner = manner(&options, "calibrating", NOTHING_SAID)?;
         let (functionals, functions, line) = self.functionals(&asked)?;
         let work = move |tracker: &Tracker, caller| {
             let _ = line.set(caller);
@@ -136,7 +99,7 @@ impl Engine {
     /// The estimates over bootstraps of all units: a row per bootstrap, a column per number asked for.
     fn estimates(&self, asked: ListSexp, options: ListSexp) -> savvy::Result<Sexp> {
         let table = self.table()?;
-        let manner = manner(&Options(&options), "estimating")?;
+        let manner = manner(&Options(&options), "estimating", NOTHING_SAID)?;
         let (functionals, functions, line) = self.functionals(&asked)?;
         let work = move |_: &Tracker, caller| {
             let _ = line.set(caller);
@@ -157,7 +120,7 @@ impl Engine {
         let options = Options(&options);
         let (posterior, seed) = (self.posterior()?, self.seed(&options)?);
         let n = options.whole("n")?.unwrap_or(1000) as usize;
-        let manner = manner(&options, "drawing")?;
+        let manner = manner(&options, "drawing", NOTHING_SAID)?;
         let (functionals, functions, line) = self.functionals(&asked)?;
         let work = move |_: &Tracker, caller| {
             let _ = line.set(caller);
@@ -187,14 +150,10 @@ impl Engine {
     /// VB's own density of one quantity: points `x` and `y`.
     fn density(&self, text: &str, points: i32) -> savvy::Result<Sexp> {
         let posterior = self.posterior()?;
-        let layout = posterior.layout().clone();
-        let functional =
-            Functional::parse(text, &layout).map_err(|why| error(Class::Quantity, why))?;
-        let [part] = functional.parts() else {
-            return Err(error(Class::Quantity, format!("`{text}` has several parts; ask for one")));
-        };
-        let seed = self.table()?.manifest().seed;
-        let law = Law::new(part, layout, false, seed, 500);
+        let part = self.single(text)?;
+        let manifest = self.table()?.manifest().clone();
+        let law =
+            Law::new(&part, self.layout.clone(), manifest.published_intervals, manifest.seed, 500);
         let (x, y) =
             law.density(posterior.parameters(), points.max(2) as usize).into_iter().unzip();
         list(named([("x", Value::Real(x)), ("y", Value::Real(y))]))
@@ -203,36 +162,63 @@ impl Engine {
     /// The coverage curve that a method looks at.
     fn curve(&self, text: &str, method: &str, level: f64) -> savvy::Result<Sexp> {
         let table = self.table()?;
-        let functional =
-            Functional::parse(text, table.layout()).map_err(|why| error(Class::Quantity, why))?;
+        let part = self.single(text)?;
         let method: Method = method.parse().map_err(|why| error(Class::Options, why))?;
-        let [part] = functional.parts() else {
-            return Err(error(Class::Quantity, format!("`{text}` has several parts; ask for one")));
-        };
         let step = if part.exact().is_some() { 1 } else { table.omegas().len().div_ceil(24) };
-        let curve = Calibrator::new(&table, 500).and_then(|c| c.curve(part, method, level, step));
+        let curve = Calibrator::new(&table, 500).and_then(|c| c.curve(&part, method, level, step));
         list(answers::curve(&curve.map_err(errors::calibrate)?))
     }
 
     /// Each unit's probability of belonging to each component.
     fn responsibilities(&self) -> savvy::Result<Sexp> {
-        let (model, posterior) = (self.problem.model(), self.posterior()?);
+        let (model, posterior) = (self.problem()?.model(), self.posterior()?);
         let mut sweeper = model.sweeper();
         let all = sweeper.load(None).and_then(|()| sweeper.responsibilities_under(&posterior));
         let all = all.map_err(|why| error(Class::Fit, why))?;
         list(named([("probability", matrix(model.n_components(), &all))]))
     }
 
+    /// The log likelihood at the posterior means.
+    fn likelihood(&self) -> savvy::Result<Sexp> {
+        let densities = self.spec.ln_densities(self.problem()?.data(), &self.posterior()?);
+        let densities = densities.ok_or_else(|| {
+            error(
+                Class::Data,
+                "the table holds sums over groups, and the likelihood needs their rows",
+            )
+        })?;
+        list(named([("ln_likelihood", Value::Real(vec![densities.iter().sum()]))]))
+    }
+
     /// What the fit says of new rows.
     fn predict(&self, columns: ListSexp) -> savvy::Result<Sexp> {
         let columns = Columns::read(&columns)?;
-        list(predict::predict(self.problem.spec(), &self.posterior()?, &columns)?)
+        list(predict::predict(&self.spec, &self.posterior()?, &columns)?)
     }
 }
 
 impl Engine {
-    fn table(&self) -> savvy::Result<Arc<TvbTable>> {
+    pub(crate) fn table(&self) -> savvy::Result<Arc<TvbTable>> {
         self.table.clone().ok_or_else(|| bug("there is no table yet"))
+    }
+
+    /// Model and data.
+    pub(crate) fn problem(&self) -> savvy::Result<&Problem> {
+        self.problem.as_ref().ok_or_else(|| {
+            error(
+                Class::Data,
+                "this needs the data, which were left out of the table; build it with `keep_data = TRUE`",
+            )
+        })
+    }
+
+    /// The table that R asks for, checked.
+    pub(crate) fn blueprint(&self, options: &Options<'_>) -> savvy::Result<Blueprint> {
+        let problem = self.problem()?;
+        let methods = methods(options.texts("methods")?)?;
+        let model = problem.model();
+        let plan = options.plan(&methods, model.n_components(), model.centre_len())?;
+        problem.table().plan(plan).check().map_err(errors::plan)
     }
 
     /// The full-data posterior at ω = 1.
@@ -248,67 +234,42 @@ impl Engine {
     }
 
     fn functionals(&self, asked: &ListSexp) -> savvy::Result<(Vec<Functional>, Functions, Line)> {
-        let layout = self.problem.model().layout();
-        let (asked, functions) = read(asked, layout)?;
+        let (asked, functions) = read(asked, &self.layout)?;
         let line = Line::default();
-        Ok((functionals(asked, layout, &line)?, functions, line))
+        Ok((functionals(asked, &self.layout, &line)?, functions, line))
+    }
+
+    /// The one number that a text asks for.
+    fn single(&self, text: &str) -> savvy::Result<Part> {
+        let functional =
+            Functional::parse(text, &self.layout).map_err(|why| error(Class::Quantity, why))?;
+        match functional.parts() {
+            [part] => Ok(part.clone()),
+            _ => Err(error(Class::Quantity, format!("`{text}` has several parts; ask for one"))),
+        }
     }
 }
 
-fn manner(options: &Options<'_>, what: &'static str) -> savvy::Result<Manner> {
+/// How work is done, as options say, what it is called, and what is said when it is interrupted.
+pub(crate) fn manner(
+    options: &Options<'_>,
+    what: &'static str,
+    interrupted: &str,
+) -> savvy::Result<Manner> {
     let shown = options.number("progress")?.is_some_and(|x| x != 0.0);
-    Ok(Manner { threads: options.threads()?, shown: shown.then_some(what) })
+    let interrupted = interrupted.to_owned();
+    Ok(Manner { threads: options.threads()?, shown: shown.then_some(what), interrupted })
 }
 
-/// Seed, grid and the full-data fit of a table.
-fn of_table(table: &TvbTable) -> savvy::Result<Vec<(String, Value)>> {
-    let manifest = table.manifest();
-    let path = table
-        .path(Job { design: Design::Full, replicate: 0 })
-        .ok_or_else(|| bug("a table without a full-data fit"))?;
-    let methods = Method::ALL.into_iter().filter(|method| method.is_possible(table));
-    Ok(named([
-        ("seed", Value::Real(vec![manifest.seed as f64])),
-        ("bootstraps", Value::whole(table.bootstraps(Design::Full).count())),
-        ("omegas", Value::Real(table.omegas().to_vec())),
-        ("fits", Value::whole(table.paths().map(|(_, path)| path.status.len()).sum())),
-        ("bound", Value::Real(vec![path.bound[0]])),
-        ("sweeps", Value::whole(path.sweeps[0] as usize)),
-        ("status", Value::text(status(path.status[0]))),
-        ("methods", Value::Text(methods.map(|method| method.name().to_owned()).collect())),
-        ("data_hash", Value::text(&manifest.data_hash)),
-    ]))
-}
-
-fn status(code: StatusCode) -> &'static str {
-    match code {
-        StatusCode::Converged => "converged",
-        StatusCode::Stalled => "stalled",
-        StatusCode::HitLimit => "hit-limit",
-        StatusCode::Degenerate => "degenerate",
-    }
-}
-
-/// How many numbers a maximum-likelihood fit of the model would have: for `logLik`.
-fn free_parameters(problem: &Problem) -> usize {
-    let layout = problem.model().layout();
-    let of = |family: trustvb::posterior::Family, p: usize| match family {
-        trustvb::posterior::Family::Dirichlet => p - 1,
-        trustvb::posterior::Family::Gamma => 1,
-        trustvb::posterior::Family::MvNormal => p,
-        trustvb::posterior::Family::NormalWishart => p + p * (p + 1) / 2,
-    };
-    // `tau` is the prior's own, and no parameter of the likelihood.
-    let own = layout.blocks.iter().filter(|block| block.name != "tau");
-    own.map(|block| block.copies * of(block.family, block.dim)).sum()
-}
-
-/// Names of all methods, and of the one to use.
+/// Names of all methods, of those that are usually shown, and of the one to use.
 #[savvy]
 fn method_names() -> savvy::Result<Sexp> {
-    let all = Method::ALL.iter().map(|method| method.name().to_owned()).collect();
+    let names = |of: &[Method]| {
+        Value::Text(of.iter().map(|method| method.name().to_owned()).collect::<Vec<_>>())
+    };
     list(named([
-        ("all", Value::Text(all)),
+        ("all", names(&Method::ALL)),
+        ("usual", names(Method::usual(false))),
         ("recommended", Value::text(Method::RECOMMENDED.name())),
     ]))
 }

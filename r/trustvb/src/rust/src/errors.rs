@@ -4,7 +4,9 @@ use std::fmt::Display;
 use trustvb::calibrate::CalibrateError;
 use trustvb::data::DataError;
 use trustvb::model::{ModelError, WishError};
-use trustvb::table::BuildError;
+use trustvb::remedy::{in_command, Advise, Remedy, Setting};
+use trustvb::select::SelectError;
+use trustvb::table::{BuildError, PlanError};
 
 /// What went wrong, as R's conditions are told apart.
 #[derive(Clone, Copy)]
@@ -17,6 +19,8 @@ pub(crate) enum Class {
     Options,
     /// The fit itself.
     Fit,
+    /// A table on disk.
+    Table,
     /// The user has had enough.
     Interrupted,
 }
@@ -28,57 +32,81 @@ impl Class {
             Class::Quantity => "quantity",
             Class::Options => "options",
             Class::Fit => "fit",
+            Class::Table => "table",
             Class::Interrupted => "interrupted",
         }
     }
 }
 
-/// The library advises in the words of the command line; these are R's for the same.
-const WORDS: [(&str, &str); 21] = [
-    (" (with --columns, or in the formula)", " in the formula"),
-    (", or choose others with --columns", ""),
-    (" with --columns", " of the formula"),
-    (" with --components", " as `k`"),
-    (
-        "; fill in the values, or leave those rows out with --drop-missing",
-        "; fill in the values, or leave those rows out with `na.action = na.omit`",
-    ),
-    ("--drop-missing", "na.action = na.omit"),
-    ("--omega-min 1", "`omega_min = 1`"),
-    ("--omega-min", "`omega_min`"),
-    ("--method vb,anchored,analytic", "method = c(\"vb\", \"anchored\", \"analytic\")"),
-    ("--noise", "`noise`"),
-    ("--grid", "`grid`"),
-    ("--types", "`types`"),
-    ("--prior paper", "prior = \"paper\""),
-    ("--model ", ""),
-    ("(-B)", "(`bootstraps`)"),
-    ("use -B 500 or more", "use `bootstraps = 500` or more"),
-    ("-B ", "`bootstraps` "),
-    ("build the table without --without-data", "fit again"),
-    ("with this method in --method", "with this method among `method`"),
-    (" (`trustvb table info` tells which)", ""),
-    ("code it as numbers", "code it as numbers, as model.matrix() does"),
-];
-
-/// A sentence of the library for somebody in R.
-pub(crate) fn in_r(text: &str) -> String {
-    WORDS.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+/// What to do, for somebody in R.
+pub(crate) fn in_r(remedy: &Remedy) -> String {
+    let name = |setting: &Setting| match setting {
+        Setting::Grid => "`grid`",
+        Setting::Bootstraps => "`bootstraps`",
+        other => other.noun(),
+    };
+    match remedy {
+        Remedy::Do(what) | Remedy::Columns(what) | Remedy::ColumnsOrFormula(what) => {
+            (*what).to_owned()
+        }
+        Remedy::DropMissing => "leave those rows out with `na.action = na.omit`".to_owned(),
+        Remedy::Components(n) => format!("ask for at most {n} as `k`"),
+        Remedy::MixedModel(takes) => format!("use tvb_lca(), which takes {takes}"),
+        Remedy::FewerFits => "ask for fewer `bootstraps` or points of the `grid`".to_owned(),
+        Remedy::Bootstraps(n) => format!("use `bootstraps = {n}` or more"),
+        Remedy::SmallerOmegaMin => "a smaller `omega_min` may be needed".to_owned(),
+        Remedy::RoomForGrid => "give a smaller `omega_min`, such as 0.001".to_owned(),
+        Remedy::Fewer(setting) => format!("give fewer as {}", name(setting)),
+        Remedy::LeaveOut(settings) => {
+            let names: Vec<&str> = settings.iter().map(name).collect();
+            format!("leave out {}", names.join(" or "))
+        }
+        Remedy::Methods(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+            format!("choose other methods, such as method = c({})", names.join(", "))
+        }
+        Remedy::ServeMethod => {
+            "build the table with this method among `method`, or leave the method out".to_owned()
+        }
+        Remedy::KeepData => "build the table with `keep_data = TRUE`".to_owned(),
+        Remedy::InspectTable => "summary() of the table tells how many".to_owned(),
+        Remedy::MakeTable => "make one with tvb_table()".to_owned(),
+        Remedy::CompleteTable => "call tvb_table() again to complete it".to_owned(),
+        Remedy::RemakeTable => "remove it and call tvb_table() again to make it anew".to_owned(),
+        other => format!("{} (on the command line)", in_command(other)),
+    }
 }
+
+/// Options that are named in what is wrong itself, in the command's words and in R's.
+const WORDS: [(&str, &str); 7] = [
+    ("--prior paper", "`prior = \"paper\"`"),
+    ("--covariance full", "`covariance = \"full\"`"),
+    ("--model mixture", "tvb_lca()"),
+    ("--covariance", "`covariance`"),
+    ("--formula", "`formula`"),
+    ("--noise", "`noise`"),
+    ("--types", "`types`"),
+];
 
 /// An error that R's side turns into a condition of its class.
 pub(crate) fn error(class: Class, text: impl Display) -> savvy::Error {
-    savvy::Error::new(format!("trustvb:{}:{}", class.name(), in_r(&text.to_string())))
+    let text = WORDS.iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to));
+    savvy::Error::new(format!("trustvb:{}:{text}", class.name()))
+}
+
+/// An error with what to do about it.
+fn advised(class: Class, error: &impl Advise) -> savvy::Error {
+    self::error(class, error.advised(in_r))
 }
 
 pub(crate) fn data(error: DataError) -> savvy::Error {
-    self::error(Class::Data, error)
+    advised(Class::Data, &error)
 }
 
 pub(crate) fn model(error: ModelError) -> savvy::Error {
     match error {
-        ModelError::Prior(_) => self::error(Class::Options, error),
-        other => self::error(Class::Data, other),
+        ModelError::Prior(_) => advised(Class::Options, &error),
+        other => advised(Class::Data, &other),
     }
 }
 
@@ -86,31 +114,63 @@ pub(crate) fn wish(error: WishError) -> savvy::Error {
     match error {
         WishError::Data(error) => data(error),
         WishError::Model(error) => model(error),
-        other => self::error(Class::Options, other),
+        other => advised(Class::Options, &other),
     }
+}
+
+pub(crate) fn plan(error: PlanError) -> savvy::Error {
+    advised(Class::Options, &error)
 }
 
 pub(crate) fn build(error: BuildError) -> savvy::Error {
     match error {
-        BuildError::Plan(error) => self::error(Class::Options, error),
-        BuildError::Cancelled => interrupted(),
-        other => self::error(Class::Fit, other),
+        BuildError::Plan(error) => plan(error),
+        BuildError::Cancelled => interrupted(NOTHING_KEPT),
+        other => advised(Class::Fit, &other),
+    }
+}
+
+/// What is wrong with a table on disk.
+#[cfg(feature = "tables")]
+pub(crate) fn table(error: trustvb::table::TableError) -> savvy::Error {
+    use trustvb::table::TableError;
+    match error {
+        TableError::Build(error) => build(error),
+        TableError::Data(error) => data(error),
+        TableError::Model(error) => model(error),
+        other => advised(Class::Table, &other),
     }
 }
 
 pub(crate) fn calibrate(error: CalibrateError) -> savvy::Error {
     match error {
-        CalibrateError::NoFullFit => self::error(Class::Fit, error),
+        CalibrateError::NoFullFit => advised(Class::Fit, &error),
         CalibrateError::Model(error) => model(error),
-        CalibrateError::Cancelled => interrupted(),
-        other => self::error(Class::Quantity, other),
+        CalibrateError::Cancelled => interrupted(NOTHING_SAID),
+        other => advised(Class::Quantity, &other),
     }
 }
 
-pub(crate) fn interrupted() -> savvy::Error {
-    let what = "interrupted before all resamples were fitted, and nothing of them is kept; \
-                fewer `bootstraps` take less time";
-    error(Class::Interrupted, what)
+pub(crate) fn select(error: SelectError) -> savvy::Error {
+    match error {
+        SelectError::Model(error) => model(error),
+        SelectError::Nothing(_) => self::error(Class::Fit, error),
+        SelectError::Cancelled => interrupted(NOTHING_SAID),
+        other => self::error(Class::Options, format!("`k`: {other}")),
+    }
+}
+
+/// After an interrupted build in memory.
+pub(crate) const NOTHING_KEPT: &str =
+    "interrupted before all resamples were fitted, and nothing of them is kept; \
+                                       fewer `bootstraps` take less time";
+
+/// After an interrupted question.
+pub(crate) const NOTHING_SAID: &str = "interrupted before there was an answer";
+
+/// The user has stopped the work.
+pub(crate) fn interrupted(text: impl Display) -> savvy::Error {
+    error(Class::Interrupted, text)
 }
 
 /// What should never happen.

@@ -1,11 +1,12 @@
 //! A data frame of R as the library reads data.
 
-use savvy::{ListSexp, NotAvailableValue, TypedSexp};
+use savvy::{savvy, ListSexp, NotAvailableValue, Sexp, TypedSexp};
 use std::path::Path;
-use trustvb::data::{Column, DataError, Frame, ReadOptions, TextColumn};
+use trustvb::data::{Column, DataError, Formula, Frame, ReadOptions, TextColumn};
 use trustvb::model::{Source, TakePieces};
 
 use crate::errors::{bug, data, error, Class};
+use crate::values::{list, named, Value};
 
 /// Named columns of numbers or texts.
 #[derive(Clone)]
@@ -108,4 +109,11 @@ pub(crate) fn needed(frame: &Frame, names: &[String]) -> savvy::Result<()> {
         )),
         None => Ok(()),
     }
+}
+
+/// Whether a formula is one of the library's own.
+#[savvy]
+fn formula_is_known(text: &str) -> savvy::Result<Sexp> {
+    let known = Formula::parse(text).is_ok();
+    list(named([("known", Value::whole(usize::from(known)))]))
 }

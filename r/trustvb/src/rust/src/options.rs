@@ -3,7 +3,7 @@
 use savvy::{ListSexp, TypedSexp};
 use trustvb::calibrate::Method;
 use trustvb::fit::{FitOptions, Start, Stopping};
-use trustvb::model::{ColumnType, PriorWish, Wishes};
+use trustvb::model::{ColumnType, Covariance, PriorWish, Wishes};
 use trustvb::table::{Plan, STARTS, TABLE_TOLERANCE};
 
 use crate::errors::{error, Class};
@@ -87,7 +87,17 @@ impl Options<'_> {
                 )),
             })
             .collect::<savvy::Result<Vec<_>>>()?;
+        let covariance = match self.text("covariance")? {
+            None => None,
+            Some(name) => Some(Covariance::named(&name).ok_or_else(|| {
+                let known: Vec<String> =
+                    Covariance::ALL.iter().map(|shape| format!("\"{shape}\"")).collect();
+                let known = known.join(", ");
+                error(Class::Options, format!("`covariance` is one of {known}, not \"{name}\""))
+            })?),
+        };
         Ok(Wishes {
+            covariance,
             formula: self.text("formula")?,
             noise: self.text("noise")?,
             prior,

@@ -76,12 +76,47 @@ pub(crate) fn matrix(width: usize, rows: &[f64]) -> Value {
 /// column are named after it: `p.smoker [n, K, levels]`, `rate.visits [n, K]`, `mu.age [n, K]`, `sd.age [n, K]`.
 pub(crate) fn draws(layout: &Layout, draws: &Draws) -> Vec<(String, Value)> {
     let mut arrays = Vec::new();
+    let mut axes = Vec::new();
     for block in &layout.blocks {
         let Some((len, values)) = draws.block(layout, &block.name) else { continue };
         let rows: Vec<&[f64]> = values.collect();
-        arrays.extend(block_draws(block, len, &rows));
+        match is_axis(block) {
+            true => axes.push((block.copies, rows)),
+            false => arrays.extend(block_draws(block, len, &rows)),
+        }
+    }
+    if !axes.is_empty() {
+        arrays.extend(axes_draws(&axes));
     }
     arrays
+}
+
+/// Whether a block is one column of Gaussians whose columns are independent given the component.
+fn is_axis(block: &Block) -> bool {
+    block.family == Family::NormalWishart
+        && block.coordinate.is_some()
+        && !block.name.starts_with("mu.")
+}
+
+/// `mu [n, K, p]` and `sigma [n, K, p, p]` of Gaussians from blocks of one column each: a mean and a variance for each
+/// component.
+fn axes_draws(axes: &[(usize, Vec<&[f64]>)]) -> Vec<(String, Value)> {
+    let (p, k) = (axes.len(), axes[0].0);
+    let n = axes[0].1.len();
+    let (mut mu, mut sigma) = (vec![0.0; n * k * p], vec![0.0; n * k * p * p]);
+    for (j, (_, rows)) in axes.iter().enumerate() {
+        for (i, row) in rows.iter().enumerate() {
+            for component in 0..k {
+                let at = i + n * component;
+                mu[at + n * k * j] = row[2 * component];
+                sigma[at + n * k * (j + p * j)] = row[2 * component + 1];
+            }
+        }
+    }
+    named([
+        ("mu", Value::Array(vec![n, k, p], mu)),
+        ("sigma", Value::Array(vec![n, k, p, p], sigma)),
+    ])
 }
 
 fn block_draws(block: &Block, len: usize, rows: &[&[f64]]) -> Vec<(String, Value)> {

@@ -59,6 +59,8 @@ pub(crate) struct Manner {
     pub(crate) threads: Option<usize>,
     /// What to call the work when progress is shown.
     pub(crate) shown: Option<&'static str>,
+    /// What to say when it is interrupted.
+    pub(crate) interrupted: String,
 }
 
 /// How often interrupts and progress are looked after.
@@ -91,7 +93,7 @@ pub(crate) fn run<T: Send + 'static>(
         let _ = events.send(Event::Done(result));
     });
     let mut bar = Bar { began: Instant::now(), what: manner.shown, drawn: 0 };
-    let result = attend(&received, tracker, &answer, &mut bar);
+    let result = attend(&received, tracker, &answer, manner, &mut bar);
     bar.clear();
     if result.is_err() {
         tracker.cancel.store(true, Ordering::Relaxed);
@@ -105,6 +107,7 @@ fn attend<T>(
     received: &Receiver<Event<T>>,
     tracker: &Tracker,
     answer: &impl Fn(&Call) -> savvy::Result<Vec<f64>>,
+    manner: &Manner,
     bar: &mut Bar,
 ) -> savvy::Result<T> {
     let mut looked = Instant::now();
@@ -121,7 +124,7 @@ fn attend<T>(
         if looked.elapsed() >= TICK {
             looked = Instant::now();
             if trustvb_interrupted() != 0 {
-                return Err(interrupted());
+                return Err(interrupted(&manner.interrupted));
             }
             bar.draw(tracker);
         }

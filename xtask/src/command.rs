@@ -1,5 +1,6 @@
 //! Running other programs, and saying which one failed.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,6 +16,26 @@ pub(crate) fn target() -> PathBuf {
         Some(folder) => root().join(folder),
         None => root().join("target"),
     }
+}
+
+/// The text of a file.
+pub(crate) fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// Writes a file, and makes its folder if need be.
+pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// An empty folder, whatever was there.
+pub(crate) fn emptied(folder: &Path) -> Result<(), String> {
+    let gone = if folder.exists() { fs::remove_dir_all(folder) } else { Ok(()) };
+    gone.and_then(|()| fs::create_dir_all(folder))
+        .map_err(|why| format!("{}: {why}", folder.display()))
 }
 
 /// A command of this cargo, in the root.

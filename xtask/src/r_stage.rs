@@ -4,7 +4,7 @@
 //! build by itself, so the library's sources, the workspace's manifest and its lock file go into the package's `src`,
 //! and the paths and members in manifests are changed to what they are there.
 
-use crate::command::{cargo, output, root};
+use crate::command::{cargo, output, read, root, write};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) fn stage(folder: &Path) -> Result<PathBuf, String> {
         copy(&root().join("crates/trustvb").join(part), &library.join(part))?;
     }
     let manifest = read(&root().join("crates/trustvb/Cargo.toml"))?;
-    write(&library.join("Cargo.toml"), &without_tables(&manifest))?;
+    write(&library.join("Cargo.toml"), without_tables(&manifest))?;
     let workspace = read(&root().join("Cargo.toml"))?;
     write(&src.join("Cargo.toml"), &with_two_members(&workspace)?)?;
     let own = read(&src.join("rust/Cargo.toml"))?;
@@ -45,7 +45,7 @@ pub(crate) fn stage(folder: &Path) -> Result<PathBuf, String> {
         cargo(&["tree", "--edges", "normal,build", "--target", "all", "--prefix", "none"]);
     tree.args(["--package", "trustvb-r", "--format", "{p}", "--manifest-path"]);
     let tree = output(tree.arg(src.join("Cargo.toml")))?;
-    write(&package.join("inst/AUTHORS"), &authors(&metadata, &tree))?;
+    write(&package.join("inst/AUTHORS"), authors(&metadata, &tree))?;
     Ok(package)
 }
 
@@ -106,17 +106,6 @@ fn authors(metadata: &Value, tree: &str) -> String {
     let head =
         "Crates of Rust that may be compiled into this package, with their licences and authors.";
     format!("{head}\n\n{}\n", lines.join("\n"))
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(path, text))
-        .map_err(|why| format!("{}: {why}", path.display()))
 }
 
 /// Copies a folder without what building leaves in it, with its times, so that cargo sees files that it has already built.

@@ -111,9 +111,15 @@ pub(crate) const TESTS: [&str; 11] = [
     "--locked",
 ];
 
-/// The `trustvb` that cargo's tests build, optimised as they are. A plain `cargo build` has other features of
-/// dependencies, and would build them once more.
+/// The variable that names a `trustvb` that is built already, and in which tests look for the one to compare with.
+pub(crate) const COMMAND: &str = "TRUSTVB_COMMAND";
+
+/// The `trustvb` that cargo's tests build, optimised as they are, unless another is named. A plain `cargo build` has other
+/// features of dependencies, and would build them once more.
 pub(crate) fn built() -> Result<PathBuf, String> {
+    if let Some(named) = std::env::var_os(COMMAND) {
+        return Ok(named.into());
+    }
     run(cargo(&TESTS).arg("--no-run"))?;
     Ok(target().join("debug").join(format!("trustvb{}", std::env::consts::EXE_SUFFIX)))
 }

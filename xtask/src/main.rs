@@ -72,6 +72,9 @@ usage: cargo xtask TASK
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(code) = again_without_package(&arguments) {
+        return code;
+    }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments.as_slice() {
         ["test"] => test::run(Scope::Usual),
@@ -114,4 +117,25 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs this program again without the variables by which `cargo run` tells it its package, if there are any.
+///
+/// Build scripts of others watch variables of these names. If they were handed on, ring and all that is built with it,
+/// the library included, would be built again whenever a plain `cargo test` follows a task, or a task follows that.
+fn again_without_package(arguments: &[String]) -> Option<ExitCode> {
+    let is_of_package =
+        |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|it| name.starts_with(it));
+    let names = std::env::vars_os().map(|(name, _)| name);
+    let names: Vec<_> = names.filter(|name| name.to_str().is_some_and(is_of_package)).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let mut again = std::process::Command::new(std::env::current_exe().ok()?);
+    again.args(arguments);
+    for name in names {
+        again.env_remove(name);
+    }
+    let code = again.status().ok()?.code().and_then(|code| u8::try_from(code).ok());
+    Some(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }

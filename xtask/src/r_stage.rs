@@ -15,8 +15,8 @@ const NOT_STAGED: [&str; 2] = ["target", "Makevars"];
 /// Of the library, what it is compiled from.
 const SOURCES: [&str; 2] = ["src", "data"];
 
-/// Tables of the library's manifest that only its own tests need.
-const LEFT_OUT: [&str; 2] = ["[dev-dependencies]", "[[example]]"];
+/// Tables of manifests that only others need: the library's tests, and what is not compiled into the package.
+const LEFT_OUT: [&str; 3] = ["[dev-dependencies]", "[[example]]", "[profile.release.package]"];
 
 /// Puts the package together in `folder` and returns where it is.
 pub(crate) fn stage(folder: &Path) -> Result<PathBuf, String> {
@@ -33,7 +33,7 @@ pub(crate) fn stage(folder: &Path) -> Result<PathBuf, String> {
     let manifest = read(&root().join("crates/trustvb/Cargo.toml"))?;
     write(&library.join("Cargo.toml"), without_tables(&manifest))?;
     let workspace = read(&root().join("Cargo.toml"))?;
-    write(&src.join("Cargo.toml"), &with_two_members(&workspace)?)?;
+    write(&src.join("Cargo.toml"), without_tables(&with_two_members(&workspace)?))?;
     let own = read(&src.join("rust/Cargo.toml"))?;
     write(&src.join("rust/Cargo.toml"), &replaced(&own, "../../../../crates", "../crates")?)?;
     write(&src.join("Cargo.lock"), &read(&root().join("Cargo.lock"))?)?;

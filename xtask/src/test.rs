@@ -92,6 +92,8 @@ fn commands(quick: bool) -> Vec<(&'static str, Command)> {
             "--lib",
             "--no-deps",
             "--document-private-items",
+            // As lints are, whose work on dependencies is then not done again.
+            "--all-features",
             "--locked",
         ]);
         documentation.env("RUSTDOCFLAGS", "-D warnings");

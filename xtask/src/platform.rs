@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What `cargo xtask dist` and `wheels` install: zig, cargo-zigbuild, maturin.
-const REQUIREMENTS: &str = "xtask/requirements.txt";
+pub(crate) const REQUIREMENTS: &str = "xtask/requirements.txt";
 
 /// The oldest glibc that is linked for, as Rust's own programs are.
 pub(crate) const GLIBC: (u32, u32) = (2, 17);

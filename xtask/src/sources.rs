@@ -10,18 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What pip needs to build it: maturin's version is that of the tools.
-const BUILDER: &str = "maturin==1.16.0";
-
 /// Makes both archives and builds from them, with the given Python.
 pub(crate) fn run_task(python: &Path) -> Result<(), String> {
     let into = target().join("sdist");
     emptied(&into)?;
-    let mut sdist = Command::new(platform::tools()?);
-    sdist.args(["-m", "maturin", "sdist", "--manifest-path"]);
-    sdist.arg(format!("{PACKAGE}/Cargo.toml")).arg("--out").arg(&into).current_dir(root());
-    run(sdist.env("SOURCE_DATE_EPOCH", platform::commit_time()?))?;
-    let sdist = only_file(&into, "tar.gz")?;
+    let sdist = sdist(&into)?;
     let vendored = vendor(&sdist, &into)?;
     build_offline(python, &sdist, &vendored)?;
     fs::create_dir_all(dist::folder()).map_err(|why| why.to_string())?;
@@ -32,6 +25,24 @@ pub(crate) fn run_task(python: &Path) -> Result<(), String> {
         println!("xtask: {} has {:.1} MB", kept.display(), size as f64 / 1e6);
     }
     Ok(())
+}
+
+/// The sources as maturin packs them. Its lock file is that of the whole workspace, which cargo would refuse where it must
+/// not be changed; what the package does not need is taken out of it.
+fn sdist(into: &Path) -> Result<PathBuf, String> {
+    let mut sdist = Command::new(platform::tools()?);
+    sdist.args(["-m", "maturin", "sdist", "--manifest-path"]);
+    sdist.arg(format!("{PACKAGE}/Cargo.toml")).arg("--out").arg(into).current_dir(root());
+    run(&mut sdist)?;
+    let name = format!("trustvb-{}", env!("CARGO_PKG_VERSION"));
+    let folder = into.join(&name);
+    emptied(&folder)?;
+    unpack(&only_file(into, "tar.gz")?, &folder)?;
+    for locked in [None, Some("--locked")] {
+        let mut metadata = cargo(&["metadata", "--format-version", "1"]);
+        output(metadata.args(locked).current_dir(&folder))?;
+    }
+    dist::archive(into, &name)
 }
 
 /// All crates of the lock file, with what tells cargo where they are.
@@ -53,9 +64,10 @@ fn build_offline(python: &Path, sdist: &Path, vendored: &Path) -> Result<(), Str
     let sources = unpacked(sdist, "sdist-tried")?;
     unpack(vendored, &sources)?;
     let python = clean(python, "sdist")?;
-    // What is installed from the registry of Python's packages, which is another one, comes first.
-    run(Command::new(&python)
-        .args(["-I", "-m", "pip", "install", "--quiet", BUILDER, "numpy", "pandas"]))?;
+    // What comes from the registry of Python's packages, which is another one, comes first.
+    let mut first = Command::new(&python);
+    first.args(["-I", "-m", "pip", "install", "--quiet", "maturin", "numpy", "pandas", "-c"]);
+    run(first.arg(root().join(platform::REQUIREMENTS)))?;
     let home = target().join("sdist-cargo-home");
     emptied(&home)?;
     let mut install = Command::new(&python);

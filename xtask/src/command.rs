@@ -1,5 +1,6 @@
 //! Running other programs, and saying which one failed.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,6 +16,26 @@ pub(crate) fn target() -> PathBuf {
         Some(folder) => root().join(folder),
         None => root().join("target"),
     }
+}
+
+/// The text of a file.
+pub(crate) fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// Writes a file, and makes its folder if need be.
+pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// An empty folder, whatever was there.
+pub(crate) fn emptied(folder: &Path) -> Result<(), String> {
+    let gone = if folder.exists() { fs::remove_dir_all(folder) } else { Ok(()) };
+    gone.and_then(|()| fs::create_dir_all(folder))
+        .map_err(|why| format!("{}: {why}", folder.display()))
 }
 
 /// A command of this cargo, in the root.
@@ -90,9 +111,15 @@ pub(crate) const TESTS: [&str; 11] = [
     "--locked",
 ];
 
-/// The `trustvb` that cargo's tests build, optimised as they are. A plain `cargo build` has other features of
-/// dependencies, and would build them once more.
+/// The variable that names a `trustvb` that is built already, and in which tests look for the one to compare with.
+pub(crate) const COMMAND: &str = "TRUSTVB_COMMAND";
+
+/// The `trustvb` that cargo's tests build, optimised as they are, unless another is named. A plain `cargo build` has other
+/// features of dependencies, and would build them once more.
 pub(crate) fn built() -> Result<PathBuf, String> {
+    if let Some(named) = std::env::var_os(COMMAND) {
+        return Ok(named.into());
+    }
     run(cargo(&TESTS).arg("--no-run"))?;
     Ok(target().join("debug").join(format!("trustvb{}", std::env::consts::EXE_SUFFIX)))
 }

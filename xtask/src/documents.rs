@@ -145,7 +145,8 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        // Of what a link leads to: the licences of crates are links.
+        let (name, kind) = (entry.file_name(), entry.path().metadata()?);
         if NOT_COPIED.iter().any(|skip| name == *skip) {
             continue;
         }

@@ -4,22 +4,33 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its user")]
 
 mod apt;
+mod audit;
 mod bench;
 mod bench_classes;
 mod bench_defaults;
 mod bench_explore;
 mod browser;
+mod checksums;
 mod cluster;
 mod command;
+mod crates;
+mod dist;
 mod documents;
 mod fixtures;
 mod fuzz;
+mod licences;
 mod markdown;
+mod platform;
 mod python;
 mod r;
 mod r_stage;
+mod release;
+mod sources;
+mod steps;
 mod test;
+mod wheels;
 
+use dist::Program;
 use documents::Stale;
 use std::process::ExitCode;
 use test::Scope;
@@ -39,6 +50,16 @@ usage: cargo xtask TASK
   browser         report and explorer in a headless Chromium alone (installs it if it is missing)
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
+  release         all of the next four, and what each cost; what is made is in target/dist, nothing is published
+  audit [--advisories]
+                  licences, bans and sources of dependencies by cargo-deny (installed into target/tools), and where
+                  unsafe code is; --advisories also fetches the advisory database
+  crates          the crates as they would be published, each built from its package
+  dist [--check | --of-tests]
+                  the command as an archive with completions, manual pages, licences and checksums, unpacked and run
+                  in an empty environment; --check builds it twice and compares; --of-tests packs the tests' program
+  wheels          the Python wheel (linked by zig for old systems) tried with every Python that is found, and the
+                  sources, built without a network
   bench           seconds per fit against scikit-learn and StepMix, to benches/RESULTS.md (needs Python)
   bench --defaults
                   only its sections on defaults and starts, which replace those of the file
@@ -51,6 +72,9 @@ usage: cargo xtask TASK
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(code) = again_without_package(&arguments) {
+        return code;
+    }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments.as_slice() {
         ["test"] => test::run(Scope::Usual),
@@ -63,6 +87,14 @@ fn main() -> ExitCode {
         ["browser"] => browser::test(),
         ["documents"] => documents::run(Stale::Refuse),
         ["documents", "--write"] => documents::run(Stale::Mend),
+        ["release"] => release::run(),
+        ["audit"] => audit::run_task(false),
+        ["audit", "--advisories"] => audit::run_task(true),
+        ["crates"] => crates::run_task(),
+        ["dist"] => dist::run_task(Program::Portable).map(|_| ()),
+        ["dist", "--of-tests"] => dist::run_task(Program::OfTests).map(|_| ()),
+        ["dist", "--check"] => dist::check(),
+        ["wheels"] => wheels::run_task(),
         ["bench"] => bench::run(),
         ["bench", "--defaults"] => bench_defaults::again(),
         ["bench", "classes"] => bench_classes::run(),
@@ -85,4 +117,25 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs this program again without the variables by which `cargo run` tells it its package, if there are any.
+///
+/// Build scripts of others watch variables of these names. If they were handed on, ring and all that is built with it,
+/// the library included, would be built again whenever a plain `cargo test` follows a task, or a task follows that.
+fn again_without_package(arguments: &[String]) -> Option<ExitCode> {
+    let is_of_package =
+        |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|it| name.starts_with(it));
+    let names = std::env::vars_os().map(|(name, _)| name);
+    let names: Vec<_> = names.filter(|name| name.to_str().is_some_and(is_of_package)).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let mut again = std::process::Command::new(std::env::current_exe().ok()?);
+    again.args(arguments);
+    for name in names {
+        again.env_remove(name);
+    }
+    let code = again.status().ok()?.code().and_then(|code| u8::try_from(code).ok());
+    Some(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }

@@ -4,7 +4,7 @@
 //! have built is not built again. `R CMD build` (for the vignette) and `R CMD check` then take that library, and the tests
 //! compare the package with the `trustvb` command of the same sources.
 
-use crate::command::{built, output, root, run, target};
+use crate::command::{COMMAND, built, output, root, run, target};
 use crate::markdown::blocks;
 use crate::{apt, r_stage};
 use std::fs;
@@ -27,9 +27,6 @@ const PACKAGES: [&str; 10] = [
 
 /// Programs beside them: what builds, and what makes HTML of the vignette.
 const PROGRAMS: [&str; 2] = ["make", "pandoc"];
-
-/// The variable in which tests look for the command to compare with.
-const COMMAND: &str = "TRUSTVB_COMMAND";
 
 /// Where all of it is done.
 fn folder() -> PathBuf {
@@ -86,8 +83,7 @@ fn install(staged: &Path) -> Result<(), String> {
 }
 
 fn check(tarball: &Path) -> Result<(), String> {
-    // A command that is built already can be named.
-    let command = std::env::var_os(COMMAND).map_or_else(built, |path| Ok(path.into()))?;
+    let command = built()?;
     run(r("check")
         .args(["--no-manual"])
         .arg(tarball)

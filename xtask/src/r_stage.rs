@@ -4,7 +4,7 @@
 //! build by itself, so the library's sources, the workspace's manifest and its lock file go into the package's `src`,
 //! and the paths and members in manifests are changed to what they are there.
 
-use crate::command::{cargo, output, root};
+use crate::command::{cargo, output, read, root, write};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ const NOT_STAGED: [&str; 2] = ["target", "Makevars"];
 /// Of the library, what it is compiled from.
 const SOURCES: [&str; 2] = ["src", "data"];
 
-/// Tables of the library's manifest that only its own tests need.
-const LEFT_OUT: [&str; 2] = ["[dev-dependencies]", "[[example]]"];
+/// Tables of manifests that only others need: the library's tests, and what is not compiled into the package.
+const LEFT_OUT: [&str; 3] = ["[dev-dependencies]", "[[example]]", "[profile.release.package]"];
 
 /// Puts the package together in `folder` and returns where it is.
 pub(crate) fn stage(folder: &Path) -> Result<PathBuf, String> {
@@ -31,9 +31,9 @@ pub(crate) fn stage(folder: &Path) -> Result<PathBuf, String> {
         copy(&root().join("crates/trustvb").join(part), &library.join(part))?;
     }
     let manifest = read(&root().join("crates/trustvb/Cargo.toml"))?;
-    write(&library.join("Cargo.toml"), &without_tables(&manifest))?;
+    write(&library.join("Cargo.toml"), without_tables(&manifest))?;
     let workspace = read(&root().join("Cargo.toml"))?;
-    write(&src.join("Cargo.toml"), &with_two_members(&workspace)?)?;
+    write(&src.join("Cargo.toml"), without_tables(&with_two_members(&workspace)?))?;
     let own = read(&src.join("rust/Cargo.toml"))?;
     write(&src.join("rust/Cargo.toml"), &replaced(&own, "../../../../crates", "../crates")?)?;
     write(&src.join("Cargo.lock"), &read(&root().join("Cargo.lock"))?)?;
@@ -45,7 +45,7 @@ pub(crate) fn stage(folder: &Path) -> Result<PathBuf, String> {
         cargo(&["tree", "--edges", "normal,build", "--target", "all", "--prefix", "none"]);
     tree.args(["--package", "trustvb-r", "--format", "{p}", "--manifest-path"]);
     let tree = output(tree.arg(src.join("Cargo.toml")))?;
-    write(&package.join("inst/AUTHORS"), &authors(&metadata, &tree))?;
+    write(&package.join("inst/AUTHORS"), authors(&metadata, &tree))?;
     Ok(package)
 }
 
@@ -111,17 +111,6 @@ fn authors(metadata: &Value, tree: &str) -> String {
         false => "",
     };
     format!("{head}\n\n{}\n{in_c}", lines.join("\n"))
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(path, text))
-        .map_err(|why| format!("{}: {why}", path.display()))
 }
 
 /// Copies a folder without what building leaves in it, with its times, so that cargo sees files that it has already built.

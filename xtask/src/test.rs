@@ -1,10 +1,11 @@
 //! `cargo xtask test`: everything that must hold before a change is accepted.
 
 use crate::command::{TESTS, cargo, run as run_command, text};
+use crate::dist::{self, Program};
 use crate::documents::{self, Stale};
+use crate::steps::Steps;
 use crate::{browser, cluster, fuzz, python, r};
 use std::process::Command;
-use std::time::Instant;
 
 /// How much is tested.
 #[derive(Clone, Copy, PartialEq)]
@@ -17,34 +18,23 @@ pub(crate) enum Scope {
 /// Runs the steps one after the other and stops at the first that fails.
 pub(crate) fn run(scope: Scope) -> Result<(), String> {
     let quick = scope == Scope::Quick;
-    let mut steps = 0;
+    let mut steps = Steps::new("test");
     for (name, mut command) in commands(quick) {
         println!("xtask: {name}: {}", text(&command));
-        step(&mut steps, name, || run_command(&mut command))?;
+        steps.step(name, || run_command(&mut command))?;
     }
-    step(&mut steps, "a short run of the fuzzer", || fuzz::fuzz(&[]))?;
+    steps.step("a short run of the fuzzer", || fuzz::fuzz(&[]))?;
     if !quick {
-        step(&mut steps, "the Python package", python::test)?;
-        step(&mut steps, "the R package", || r::test(scope == Scope::Cluster))?;
-        step(&mut steps, "report and explorer in a browser", browser::test)?;
-        step(&mut steps, "the commands of README and docs", || documents::run(Stale::Refuse))?;
+        steps.step("the archive of the command", || dist::run_task(Program::OfTests))?;
+        steps.step("the Python package", python::test)?;
+        steps.step("the R package", || r::test(scope == Scope::Cluster))?;
+        steps.step("report and explorer in a browser", browser::test)?;
+        steps.step("the commands of README and docs", || documents::run(Stale::Refuse))?;
     }
     if scope == Scope::Cluster {
-        step(&mut steps, "clusters", || cluster::test(true))?;
+        steps.step("clusters", || cluster::test(true))?;
     }
-    println!("xtask test: {steps} steps passed");
-    Ok(())
-}
-
-fn step(
-    steps: &mut usize,
-    name: &str,
-    work: impl FnOnce() -> Result<(), String>,
-) -> Result<(), String> {
-    let began = Instant::now();
-    work().map_err(|why| format!("step failed: {name}\n  {why}"))?;
-    println!("xtask: {name}: passed in {:.1} s", began.elapsed().as_secs_f64());
-    *steps += 1;
+    steps.finish();
     Ok(())
 }
 
@@ -104,6 +94,8 @@ fn commands(quick: bool) -> Vec<(&'static str, Command)> {
             "--lib",
             "--no-deps",
             "--document-private-items",
+            // As lints are, whose work on dependencies is then not done again.
+            "--all-features",
             "--locked",
         ]);
         documentation.env("RUSTDOCFLAGS", "-D warnings");

@@ -51,6 +51,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Study(args) => commands::study::run(&args),
         Command::Slurm(args) => commands::slurm::run(&args, arguments.threads),
         Command::Completions { shell } => output::print(&args::completions(shell)),
+        Command::Manual { output } => commands::manual::run(&output),
         Command::Terms => output::print(format!("{}\n", args::terms()).as_bytes()),
     }
 }

@@ -7,7 +7,7 @@ mod server;
 use common::Scratch;
 use server::Server;
 
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 18] = [
     &["calibrate"],
     &["fit"],
     &["select"],
@@ -25,6 +25,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["slurm", "table"],
     &["slurm", "study"],
     &["completions"],
+    &["manual"],
 ];
 
 /// The lines under `Examples:`, without the indent.
@@ -105,6 +106,7 @@ fn help_fits_a_terminal_and_names_every_command() {
         "study",
         "slurm",
         "completions",
+        "manual",
         "terms",
     ];
     for name in commands {
@@ -180,6 +182,29 @@ fn completions_know_the_commands() {
         drop(input);
         assert!(child.wait().expect("bash ends").success());
     }
+}
+
+#[test]
+fn the_manual_has_a_page_for_each_command() {
+    let scratch = Scratch::new();
+    scratch.ok(&["manual", "-o", "share/man1"]);
+    let page = |name: &str| scratch.read(&format!("share/man1/{name}"));
+    assert!(page("trustvb.1").contains("trustvb\\-calibrate"));
+    for command in COMMANDS {
+        let page = page(&format!("trustvb-{}.1", command.join("-")));
+        assert!(page.starts_with(".ie") && page.contains("Examples:"), "{command:?}: {page}");
+    }
+}
+
+/// The number, and in brackets the commit where one is known.
+#[test]
+fn the_version_is_the_number_with_the_commit() {
+    let said = Scratch::new().ok(&["--version"]).stdout;
+    let rest = said.trim_end().strip_prefix(concat!("trustvb ", env!("CARGO_PKG_VERSION")));
+    let rest = rest.unwrap_or_else(|| panic!("{said}"));
+    let commit = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')'));
+    let is_commit = |text: &str| text.len() == 12 && text.chars().all(|c| c.is_ascii_hexdigit());
+    assert!(rest.is_empty() || commit.is_some_and(is_commit), "{said}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""The README and the page of the package: their examples run, and it leaves nothing out."""
+"""The READMEs and the page of the package: their examples run, and it leaves nothing out."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from conftest import ROOT
 
 PAGE = (ROOT / "docs" / "PYTHON.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+OWN_README = (ROOT / "crates" / "trustvb-py" / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -20,11 +21,11 @@ def test_its_examples_run(tmp_path, monkeypatch, groups):
     import matplotlib
 
     matplotlib.use("Agg")
-    blocks = re.findall(r"```python\n(.*?)```", README + PAGE, flags=re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", README + OWN_README + PAGE, flags=re.DOTALL)
     assert len(blocks) > 6
     names = {"groups_of_rows": groups}
     for block in blocks:
-        exec(compile(block, "README.md or docs/PYTHON.md", "exec"), names)
+        exec(compile(block, "a README.md or docs/PYTHON.md", "exec"), names)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -45,7 +46,9 @@ def test_the_examples_of_outside_fits_run():
 
 
 def test_the_answer_it_shows_is_the_one_that_prints():
-    assert repr(trustvb.demo()) in PAGE
+    shown = repr(trustvb.demo())
+    assert shown in PAGE
+    assert shown in OWN_README
 
 
 def test_it_names_everything():

@@ -44,7 +44,12 @@
 //!
 //! # Features
 //!
-//! `parquet` (on by default): Parquet files, and with them tables on disk. `remote`: tables in object stores.
+//! | feature | gives | costs |
+//! |---|---|---|
+//! | `parquet`, on by default | Parquet files as data, and with them tables and studies that are kept on disk | 30 crates, zstd in C among them |
+//! | `remote` | tables in object stores (`s3://`, `gs://`, `az://`), and `parquet` | 100 crates more: an HTTP client with TLS, partly in C |
+//!
+//! Without features there is CSV, everything that is computed, and tables in memory; nothing of it is written in C.
 
 #![deny(unsafe_code)]
 
@@ -80,7 +85,8 @@ pub mod study;
 pub mod table;
 pub mod weights;
 
-/// The README's Rust, as documentation tests.
+/// The Rust of both READMEs, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

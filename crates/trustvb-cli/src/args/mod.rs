@@ -34,17 +34,21 @@ pub(crate) use table::{
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use std::path::{Path, PathBuf};
 use value::positive;
 
 const COMPLETIONS_EXAMPLES: &str = "Examples:
   trustvb completions bash
   trustvb completions zsh";
 
+const MANUAL_EXAMPLES: &str = "Examples:
+  trustvb manual -o man1";
+
 /// Variational Bayes with intervals whose coverage can be believed.
 #[derive(Debug, Parser)]
 #[command(
     name = "trustvb",
-    version,
+    version = env!("TRUSTVB_VERSION"),
     propagate_version = true,
     max_term_width = 100,
     after_help = "`trustvb help terms` explains ω, coverage, resample and prior."
@@ -62,6 +66,11 @@ pub(crate) fn completions(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "trustvb", &mut script);
     script
+}
+
+/// Writes manual pages into a folder: one for `trustvb`, and one for each of its commands.
+pub(crate) fn write_manual(folder: &Path) -> std::io::Result<()> {
+    clap_mangen::generate_to(Arguments::command(), folder)
 }
 
 /// What `trustvb help terms` prints.
@@ -125,6 +134,16 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: Shell,
+    },
+    /// Manual pages, one for each command, into a folder
+    ///
+    /// Writes trustvb.1, trustvb-calibrate.1 and so on, for `man` to find in a folder such as
+    /// ~/.local/share/man/man1. Files of these names are replaced.
+    #[command(after_help = MANUAL_EXAMPLES)]
+    Manual {
+        /// Where the pages go; made if it is not there
+        #[arg(short, long, value_name = "FOLDER")]
+        output: PathBuf,
     },
     /// What ω, coverage, resample and prior mean
     #[command(long_about = terms::TERMS, help_template = "{about-with-newline}")]

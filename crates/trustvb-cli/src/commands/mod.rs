@@ -5,6 +5,7 @@ pub(crate) mod calibrate;
 pub(crate) mod explore;
 pub(crate) mod fit;
 pub(crate) mod interval;
+pub(crate) mod manual;
 pub(crate) mod report;
 pub(crate) mod select;
 pub(crate) mod simulate;

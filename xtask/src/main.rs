@@ -15,21 +15,25 @@ mod documents;
 mod fixtures;
 mod fuzz;
 mod markdown;
+#[cfg(test)]
+mod paper;
 mod python;
 mod r;
 mod r_stage;
+mod site;
 mod test;
 
 use documents::Stale;
+use site::References;
 use std::process::ExitCode;
 use test::Scope;
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test [--quick]  format, lints, tests, documentation, the Python package, the R package if R is there, browser
-                  tests (installs Chromium if it is missing) and the commands of README and docs, with what they
-                  print; --quick leaves out the last five
+  test [--quick]  format, lints, tests, documentation, the Python package, the R package if R is there, the site,
+                  browser tests (installs Chromium if it is missing) and the commands of README and docs, with what
+                  they print; --quick leaves out the last six
   test --cluster  all of that with R, installed if it is missing, and the cluster tests
   cluster         the cluster tests alone: job arrays on a Slurm of this machine (installs it if it is
                   missing), a disk that fills (needs root), the Python package's
@@ -38,6 +42,9 @@ usage: cargo xtask TASK
   r --tarball     only the package as one file, which builds without this checkout
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
+  site [--references]
+                  the pages of README and docs as a site in target/site, which a browser opens from the disk;
+                  with the references of Rust and R
   bench           seconds per fit against scikit-learn and StepMix, to benches/RESULTS.md (needs Python)
   bench --defaults
                   only its sections on defaults and starts, which replace those of the file
@@ -61,6 +68,8 @@ fn main() -> ExitCode {
         ["r", "--tarball"] => r::tarball().map(|_| ()),
         ["documents"] => documents::run(Stale::Refuse),
         ["documents", "--write"] => documents::run(Stale::Mend),
+        ["site"] => site::build(References::None),
+        ["site", "--references"] => site::build(References::All),
         ["bench"] => bench::run(),
         ["bench", "--defaults"] => bench_defaults::again(),
         ["bench", "classes"] => bench_classes::run(),

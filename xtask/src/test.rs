@@ -2,6 +2,7 @@
 
 use crate::command::{TESTS, cargo, run as run_command, text};
 use crate::documents::{self, Stale};
+use crate::site::{self, References};
 use crate::{browser, cluster, fuzz, python, r};
 use std::process::Command;
 use std::time::Instant;
@@ -26,7 +27,8 @@ pub(crate) fn run(scope: Scope) -> Result<(), String> {
     if !quick {
         step(&mut steps, "the Python package", python::test)?;
         step(&mut steps, "the R package", || r::test(scope == Scope::Cluster))?;
-        step(&mut steps, "report and explorer in a browser", browser::test)?;
+        step(&mut steps, "the documentation site", || site::build(References::None))?;
+        step(&mut steps, "report, explorer and site in a browser", browser::test)?;
         step(&mut steps, "the commands of README and docs", || documents::run(Stale::Refuse))?;
     }
     if scope == Scope::Cluster {

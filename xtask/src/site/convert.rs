@@ -37,6 +37,9 @@ pub(super) struct Section {
 /// Letters of the description, at most.
 const DESCRIPTION: usize = 160;
 
+/// Letters of code that fit even a narrow screen without a break.
+const UNBROKEN: usize = 20;
+
 /// Converts a page; `sources` are those of all pages.
 pub(super) fn page(entry: &Entry, text: &str, sources: &[String]) -> Result<Page, String> {
     let mut writer = Writer {
@@ -173,9 +176,15 @@ impl<'a> Writer<'a> {
             Event::End(TagEnd::TableRow) => self.html("</tr>\n"),
             Event::Start(Tag::TableCell) => self.cell = Some(self.events.len()),
             Event::End(TagEnd::TableCell) => self.end_cell(),
-            Event::Text(ref words) | Event::Code(ref words) => {
+            Event::Text(ref words) => {
                 self.say(words);
                 self.events.push(event);
+            }
+            Event::Code(ref words) => {
+                self.say(words);
+                // `--level` is one word, though browsers break lines after its dashes.
+                let class = if words.chars().count() <= UNBROKEN { " class=\"short\"" } else { "" };
+                self.events.push(inline(format!("<code{class}>{}</code>", escape(words))));
             }
             Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph | TagEnd::Item) => {
                 self.say(" ");

@@ -15,7 +15,8 @@ const R_HELP: &str = "\
 arguments <- commandArgs(trailingOnly = TRUE)
 for (file in list.files(arguments[1], pattern = '[.]Rd$', full.names = TRUE)) {
   name <- sub('[.]Rd$', '', basename(file))
-  tools::Rd2HTML(file, out = file.path(arguments[2], paste0(name, '.html')), package = 'trustvb', stylesheet = '')
+  page <- file.path(arguments[2], paste0(name, '.html'))
+  suppressWarnings(tools::Rd2HTML(file, out = page, package = 'trustvb'))
   cat(name, sep = '\\n')
 }";
 
@@ -44,22 +45,38 @@ fn rust(site: &Path) -> Result<(String, String), String> {
     Ok(("Rust reference".to_owned(), "rust/trustvb/index.html".to_owned()))
 }
 
+/// R's help pages. R's own head of a page loads scripts from elsewhere, so each gets another one.
 fn r(site: &Path) -> Result<(String, String), String> {
     let folder = site.join("r");
     fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     let mut command = Command::new("Rscript");
     command.args(["-e", R_HELP]).arg(root().join("r/trustvb/man")).arg(&folder);
     let names = output(&mut command)?;
-    let item = |name: &str| format!("<li><a href=\"{name}.html\">{name}</a></li>\n");
-    let list: String = names.lines().map(item).collect();
-    let page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>R help – trustvb</title>\n\
-         <link rel=\"stylesheet\" href=\"../site/site.css\"></head>\n<body><main id=\"content\">\
-         <h1>Help pages of the R package</h1>\n<ul>\n{list}</ul>\n\
-         <p><a href=\"../docs/R.html\">trustvb in R</a></p></main></body></html>\n"
-    );
-    write(site, "r/index.html", &page)?;
+    let mut list = String::new();
+    for name in names.lines() {
+        let file = folder.join(format!("{name}.html"));
+        let made = fs::read_to_string(&file).map_err(|why| format!("{}: {why}", file.display()))?;
+        let body = made.split_once("<body>").and_then(|(_, rest)| rest.rsplit_once("</body>"));
+        let (body, _) = body.ok_or_else(|| format!("{} is no page of HTML", file.display()))?;
+        write(site, &format!("r/{name}.html"), &r_page(name, body))?;
+        list.push_str(&format!("<li><a href=\"{name}.html\">{name}</a></li>\n"));
+    }
+    write(
+        site,
+        "r/index.html",
+        &r_page("Help pages of the R package", &format!("<ul>\n{list}</ul>\n")),
+    )?;
     Ok(("R help pages".to_owned(), "r/index.html".to_owned()))
+}
+
+fn r_page(title: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{title} – trustvb</title>\n\
+         <link rel=\"stylesheet\" href=\"../site/site.css\"></head>\n<body><main id=\"content\">\n\
+         <p><a href=\"index.html\">All help pages</a>, <a href=\"../docs/R.html\">trustvb in R</a></p>\n\
+         <h1>{title}</h1>\n{body}\n</main></body>\n</html>\n"
+    )
 }
 
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {

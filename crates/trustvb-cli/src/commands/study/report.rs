@@ -178,12 +178,17 @@ pub(super) fn json(results: &Results, summary: &[Summary]) -> String {
     }))
 }
 
+/// Half of 1 − 0.9 as people write it.
+fn decimal(share: f64) -> f64 {
+    (share * 1e12).round() / 1e12
+}
+
 fn ranks_json(r: &Ranks) -> Value {
     json!({
         "cell": r.cell,
         "quantity": r.quantity,
         "method": r.method.name(),
-        "edges": r.edges.iter().map(|x| number(*x)).collect::<Vec<_>>(),
+        "edges": r.edges.iter().map(|x| number(decimal(*x))).collect::<Vec<_>>(),
         "counts": r.counts,
     })
 }

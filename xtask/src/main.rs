@@ -20,11 +20,14 @@ mod fixtures;
 mod fuzz;
 mod licences;
 mod markdown;
+#[cfg(test)]
+mod paper;
 mod platform;
 mod python;
 mod r;
 mod r_stage;
 mod release;
+mod site;
 mod sources;
 mod steps;
 mod test;
@@ -32,15 +35,16 @@ mod wheels;
 
 use dist::Program;
 use documents::Stale;
+use site::References;
 use std::process::ExitCode;
 use test::Scope;
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test [--quick]  format, lints, tests, documentation, the Python package, the R package if R is there, browser
-                  tests (installs Chromium if it is missing) and the commands of README and docs, with what they
-                  print; --quick leaves out the last five
+  test [--quick]  format, lints, tests, documentation, the Python package, the R package if R is there, the site,
+                  browser tests (installs Chromium if it is missing) and the commands of README and docs, with what
+                  they print; --quick leaves out the last six
   test --cluster  all of that with R, installed if it is missing, and the cluster tests
   cluster         the cluster tests alone: job arrays on a Slurm of this machine (installs it if it is
                   missing), a disk that fills (needs root), the Python package's
@@ -50,6 +54,9 @@ usage: cargo xtask TASK
   browser         report and explorer in a headless Chromium alone (installs it if it is missing)
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
+  site [--references]
+                  the pages of README and docs as a site in target/site, which a browser opens from the disk;
+                  with the references of Rust and R
   release         all of the next four, and what each cost; what is made is in target/dist, nothing is published
   audit [--advisories]
                   licences, bans and sources of dependencies by cargo-deny (installed into target/tools), and where
@@ -87,6 +94,8 @@ fn main() -> ExitCode {
         ["browser"] => browser::test(),
         ["documents"] => documents::run(Stale::Refuse),
         ["documents", "--write"] => documents::run(Stale::Mend),
+        ["site"] => site::build(References::None),
+        ["site", "--references"] => site::build(References::All),
         ["release"] => release::run(),
         ["audit"] => audit::run_task(false),
         ["audit", "--advisories"] => audit::run_task(true),

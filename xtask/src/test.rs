@@ -3,6 +3,7 @@
 use crate::command::{TESTS, cargo, run as run_command, text};
 use crate::dist::{self, Program};
 use crate::documents::{self, Stale};
+use crate::site::{self, References};
 use crate::steps::Steps;
 use crate::{browser, cluster, fuzz, python, r};
 use std::process::Command;
@@ -28,7 +29,8 @@ pub(crate) fn run(scope: Scope) -> Result<(), String> {
         steps.step("the archive of the command", || dist::run_task(Program::OfTests))?;
         steps.step("the Python package", python::test)?;
         steps.step("the R package", || r::test(scope == Scope::Cluster))?;
-        steps.step("report and explorer in a browser", browser::test)?;
+        steps.step("the documentation site", || site::build(References::None))?;
+        steps.step("report, explorer and site in a browser", browser::test)?;
         steps.step("the commands of README and docs", || documents::run(Stale::Refuse))?;
     }
     if scope == Scope::Cluster {

@@ -86,6 +86,32 @@ fn the_same_seed_gives_the_same_file() {
     }
 }
 
+#[test]
+fn several_levels_have_curves_and_ranks() {
+    let scratch = tiny();
+    let asked = ["--method", "vb,bootstrap", "--level", "0.95,0.5,0.9", "--only", "apart"];
+    let run = study(&scratch, "levels.study", &[&asked[..], &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let ranks = json["ranks"].as_array().expect("ranks");
+    assert_eq!(ranks.len(), 2 * 2 * 2, "cells, quantities, methods");
+    // 95% would make bins of 2.5%, which is too narrow for a histogram.
+    assert_eq!(ranks[0]["edges"], serde_json::json!([0.0, 0.05, 0.25, 0.75, 0.95, 1.0]));
+    let count = |r: &serde_json::Value| -> u64 {
+        r["counts"].as_array().expect("counts").iter().filter_map(|c| c.as_u64()).sum()
+    };
+    assert!(ranks.iter().all(|r| count(r) == 13), "{ranks:?}");
+    for (figure, title) in [
+        ("levels", "How often intervals hold the truth, at every level: tiny"),
+        ("ranks", "Where the truth falls among the limits: tiny"),
+    ] {
+        let svg = scratch.read(&format!("levels.study/{figure}.svg"));
+        assert!(svg.contains(title) && svg.contains("far apart, n = 40: pi[1]"), "{figure}");
+        assert!(scratch.path(&format!("levels.study/{figure}.png")).exists());
+    }
+    study(&scratch, "one.study", &["--method", "vb", "--only", "lines"]);
+    assert!(!scratch.path("one.study/levels.svg").exists(), "one level has no curve");
+}
+
 /// Waits until a study has a part more, or has ended.
 fn wait_for_growth(scratch: &Scratch, folder: &str, before: usize, running: &mut Child) -> bool {
     let begun = Instant::now();

@@ -149,6 +149,22 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             .collect(),
         level: take(),
     };
+    let levels = LevelPanel {
+        title: text(),
+        curves: (0..2)
+            .map(|_| LevelCurve {
+                method: text(),
+                levels: (0..n).map(|_| take()).collect(),
+                coverage: (0..n).map(|_| take()).collect(),
+                limits: (0..n / 2).map(|_| (take(), take())).collect(),
+            })
+            .collect(),
+    };
+    let ranks = RankPanel {
+        title: text(),
+        edges: (0..n).map(|_| take()).collect(),
+        methods: vec![RankCounts { method: text(), counts: (0..n).collect() }; 2],
+    };
     let rows = density
         .iter()
         .zip(&coverage)
@@ -174,6 +190,8 @@ fn every_figure(values: &[f64], name: &str) -> Vec<(&'static str, String)> {
             BoundFigure { title: text(), panels: vec![bound], ..Default::default() }.render(),
         ),
         ("omega", OmegaFigure { panels: vec![omega], ..Default::default() }.render()),
+        ("levels", LevelFigure { panels: vec![levels], ..Default::default() }.render()),
+        ("ranks", RankFigure { panels: vec![ranks], ..Default::default() }.render()),
         ("matrix", matrix.render()),
         ("matrix inline", matrix.render_inline("m1")),
     ]
@@ -191,6 +209,8 @@ fn empty_figures() -> Vec<(&'static str, String)> {
         ("grid", Grid::new("").render()),
         ("bound", BoundFigure::default().render()),
         ("omega", OmegaFigure::default().render()),
+        ("levels", LevelFigure::default().render()),
+        ("ranks", RankFigure::default().render()),
         ("matrix", ScatterMatrixFigure::default().render()),
     ]
 }

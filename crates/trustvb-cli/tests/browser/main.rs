@@ -1,4 +1,5 @@
-//! The explorer and the report in a real browser: what strangers' names do to them, and the README's pictures.
+//! The explorer, the report and the documentation site in a real browser, what strangers' names do to them, and the
+//! README's pictures.
 //!
 //! `cargo xtask test` installs Chromium if need be and runs these tests; a plain `cargo test` lists
 //! them as ignored. Pictures of what was seen stay in `target/browser`.
@@ -12,6 +13,7 @@ mod paper;
 mod report;
 #[path = "../common/server.rs"]
 mod server;
+mod site;
 
 use common::Scratch;
 use driver::Browser;

@@ -28,6 +28,8 @@ mod overall;
 mod plan;
 mod preset;
 #[cfg(feature = "parquet")]
+mod ranks;
+#[cfg(feature = "parquet")]
 mod record;
 #[cfg(feature = "parquet")]
 mod replicate;
@@ -57,6 +59,8 @@ pub use method::StudyMethod;
 pub use overall::{Overall, overall};
 pub use plan::{Cell, Labels, Study, StudyDesign, StudyTarget};
 pub use preset::{PRESETS, preset};
+#[cfg(feature = "parquet")]
+pub use ranks::{Ranks, ranks};
 #[cfg(feature = "parquet")]
 pub use record::{Outcome, Record};
 #[cfg(feature = "parquet")]

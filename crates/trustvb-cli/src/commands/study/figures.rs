@@ -16,7 +16,7 @@ pub(super) type Keep<'a> = dyn Fn(&str, Vec<u8>) -> Result<(), Failure> + 'a;
 const MOST_TIMES: f64 = 20.0;
 
 /// More panels than this become one figure for each quantity.
-const MOST_PANELS: usize = 6;
+pub(super) const MOST_PANELS: usize = 6;
 
 /// Draws the figures as SVG and PNG: `coverage`, `length` and `omega`, or of a large study
 /// `coverage-pi-1` and so on. They show the first level. Axes are the same wherever numbers can be compared: of coverage
@@ -42,7 +42,7 @@ pub(super) fn draw(keep: &Keep<'_>, results: &Results, summary: &[Summary]) -> R
 }
 
 /// A quantity as part of a file's name: `mu[2,1] - mu[1,1]` is `mu-2-1-mu-1-1`.
-fn plain(quantity: &str) -> String {
+pub(super) fn plain(quantity: &str) -> String {
     let words = quantity.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
@@ -64,10 +64,7 @@ impl Drawing<'_> {
             [one] => format!("{} intervals of {one}", percent(self.level)),
             _ => format!("{} intervals", percent(self.level)),
         };
-        let about = format!(
-            "{} data sets in each cell, {} bootstraps, seed {}.",
-            study.replications, study.bootstraps, study.seed
-        );
+        let about = about(self.results);
         let limits = |s: &&Summary| [s.coverage_limits.0, s.coverage_limits.1];
         let coverages = reach(self.all.iter().flat_map(limits));
         let dots = DotsFigure {
@@ -100,13 +97,24 @@ impl Drawing<'_> {
         if study.methods.iter().any(|m| m.chooses_omega()) {
             figures.push(("omega", omegas.render()));
         }
-        for (name, svg) in figures {
-            let png = render_png(&svg, SAVED_SCALE).map_err(Failure::run)?;
-            (self.keep)(&format!("{name}{suffix}.png"), png)?;
-            (self.keep)(&format!("{name}{suffix}.svg"), svg.into_bytes())?;
-        }
-        Ok(())
+        figures.into_iter().try_for_each(|(name, svg)| save(self.keep, name, suffix, svg))
     }
+}
+
+/// The numbers behind a figure, for its caption.
+pub(super) fn about(results: &Results) -> String {
+    let study = &results.study;
+    format!(
+        "{} data sets in each cell, {} bootstraps, seed {}.",
+        study.replications, study.bootstraps, study.seed
+    )
+}
+
+/// Keeps a figure as SVG and PNG.
+pub(super) fn save(keep: &Keep<'_>, name: &str, suffix: &str, svg: String) -> Result<(), Failure> {
+    let png = render_png(&svg, SAVED_SCALE).map_err(Failure::run)?;
+    keep(&format!("{name}{suffix}.png"), png)?;
+    keep(&format!("{name}{suffix}.svg"), svg.into_bytes())
 }
 
 /// From the least to the largest of some numbers.

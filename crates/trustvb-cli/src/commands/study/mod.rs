@@ -2,6 +2,7 @@
 
 mod figures;
 mod flags;
+mod levels;
 mod overall;
 mod report;
 
@@ -168,7 +169,8 @@ fn finish(place: &Location, results: &Results) -> Result<(), Failure> {
     };
     keep("summary.csv", report::csv(&summary).into_bytes())?;
     keep("summary.json", report::json(results, &summary).into_bytes())?;
-    figures::draw(&keep, results, &summary)
+    figures::draw(&keep, results, &summary)?;
+    levels::draw(&keep, results, &summary)
 }
 
 /// A built-in study, a file, or the study in a folder or an object store.

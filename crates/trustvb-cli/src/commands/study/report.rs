@@ -4,7 +4,9 @@ use super::{flags, overall};
 use crate::args::Format;
 use crate::output::{csv_cell, csv_number, deserved, json_text, number, significant, table};
 use serde_json::{Map, Value, json};
-use trustvb::study::{Labels, Results, Summary, flag_coverage, overall as all_together};
+use trustvb::study::{
+    Labels, Ranks, Results, Summary, flag_coverage, overall as all_together, ranks,
+};
 
 pub(super) fn text(format: Format, results: &Results, summary: &[Summary]) -> String {
     match format {
@@ -171,8 +173,24 @@ pub(super) fn json(results: &Results, summary: &[Summary]) -> String {
         "summary": all,
         "overall": all_together(summary).iter().map(overall::json).collect::<Vec<_>>(),
         "flag_coverage": flag_coverage(results).iter().map(flags::json).collect::<Vec<_>>(),
+        "ranks": ranks(results).iter().map(ranks_json).collect::<Vec<_>>(),
         "version": env!("CARGO_PKG_VERSION"),
     }))
+}
+
+/// Half of 1 − 0.9 as people write it.
+fn decimal(share: f64) -> f64 {
+    (share * 1e12).round() / 1e12
+}
+
+fn ranks_json(r: &Ranks) -> Value {
+    json!({
+        "cell": r.cell,
+        "quantity": r.quantity,
+        "method": r.method.name(),
+        "edges": r.edges.iter().map(|x| number(decimal(*x))).collect::<Vec<_>>(),
+        "counts": r.counts,
+    })
 }
 
 fn one_json(s: &Summary) -> Value {

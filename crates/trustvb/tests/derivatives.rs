@@ -17,6 +17,9 @@ use trustvb::posterior::Posterior;
 /// Agreement, as a share of the largest influence of a unit.
 const TOLERANCE: f64 = 1e-6;
 
+/// What counts as no influence: a component without data has next to none on anything.
+const NOTHING: f64 = 1e-12;
+
 type Function = Box<dyn Fn(&Posterior) -> f64>;
 
 /// Weights, centres, variances and their like: one parameter after the other, and something that uses them all.
@@ -62,7 +65,7 @@ fn check(what: &str, model: &dyn Model, start: &Start) {
                 let apart = got.psi.iter().zip(&expected.psi).map(|(a, b)| (a - b).abs());
                 let apart = apart.fold(0.0_f64, f64::max);
                 let here = format!("{what}, omega {omega}, {name}, {how}");
-                assert!(apart <= TOLERANCE * largest, "{here}: {apart} of {largest}");
+                assert!(apart <= TOLERANCE * largest + NOTHING, "{here}: {apart} of {largest}");
                 let sd = (got.sd - expected.sd).abs();
                 assert!(
                     sd <= TOLERANCE * (expected.sd + largest),
@@ -101,7 +104,7 @@ fn of_full_covariances() {
         }
     }
     // More columns than a tile of the kernels has.
-    let data = Mixture::new(22, 200, 7, 2, 0.7);
+    let data = Mixture::new(22, 400, 7, 2, 1.2);
     let start = Start::Centres(data.centres.clone());
     let model = Gmm::new(&data.dataset(), 2, GmmPrior::default(), Update::Corrected).unwrap();
     check("gmm, 7 columns", &model, &start);

@@ -120,7 +120,7 @@ mod tests {
         let w = full(2, &[2.0, 1.0, 3.0]);
         assert_eq!(w, [2.0, 1.0, 1.0, 3.0]);
         let x = full(2, &[1.0, 0.5, -1.0]);
-        assert_eq!(sandwich(2, &w, &x), [5.0, 3.0, 3.0, -5.0]);
+        assert_eq!(sandwich(2, &w, &x), [5.0, 2.5, 2.5, -5.0]);
         assert_eq!(times(2, &w, &[1.0, -1.0]), [1.0, -2.0]);
         let mut packed = [0.0; 3];
         add_cotangent(2, 1.0, &from_cotangent(2, &[1.0, 2.0, 3.0]), &mut packed);

@@ -122,13 +122,13 @@ def workers() -> None:
     def timed(n_jobs, kind, mine):
         before = time.perf_counter()
         by, h = (fitter, coefficients) if mine else (numpyros, list(coefficients))
-        count = 400 if mine else 2000
+        count = 100 if mine else 1000
         trustvb.calibrate(by, (X, y), h, bootstraps=count, n_jobs=n_jobs, workers=kind)
         return time.perf_counter() - before
 
     for mine, what in (
-        (True, "own jitted fitter, 400 bootstraps"),
-        (False, "trustvb.numpyro, 2000"),
+        (True, "own jitted fitter, 100 bootstraps"),
+        (False, "trustvb.numpyro, 1000"),
     ):
         timed(1, None, mine)  # compiled, and the machine awake
         # One after the other, so that both see the same machine.

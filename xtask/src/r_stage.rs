@@ -107,7 +107,9 @@ fn authors(metadata: &Value, tree: &str) -> String {
         "Crates of Rust that may be compiled into this package, with their licences and authors.";
     // What crates bring along in C has other authors.
     let in_c = match tree.lines().any(|line| line.starts_with("zstd-sys ")) {
-        true => "\nzstd-sys compiles zstd (BSD-3-Clause), by Meta Platforms, Inc. and affiliates.\n",
+        true => {
+            "\nzstd-sys compiles zstd (BSD-3-Clause), by Meta Platforms, Inc. and affiliates.\n"
+        }
         false => "",
     };
     format!("{head}\n\n{}\n{in_c}", lines.join("\n"))

@@ -1,5 +1,7 @@
 //! Weights of rows on the command line: counts against repeated rows, what is refused by its line, tables that keep them.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::Scratch;

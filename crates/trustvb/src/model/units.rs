@@ -31,12 +31,24 @@ pub struct Units<'a> {
 impl<'a> Units<'a> {
     /// `n` units whose features are their columns, eight units at a time.
     pub(super) fn of_first_degree(n: usize, width: usize, blocks: &'a [[f64; LANES]]) -> Self {
-        Units { shape: Shape { degree: Degree::First, width }, n, blocks, squares: false, each: None }
+        Units {
+            shape: Shape { degree: Degree::First, width },
+            n,
+            blocks,
+            squares: false,
+            each: None,
+        }
     }
 
     /// `n` units whose features are their columns and the products of these.
     pub(super) fn of_second_degree(n: usize, width: usize, blocks: &'a [[f64; LANES]]) -> Self {
-        Units { shape: Shape { degree: Degree::Second, width }, n, blocks, squares: false, each: None }
+        Units {
+            shape: Shape { degree: Degree::Second, width },
+            n,
+            blocks,
+            squares: false,
+            each: None,
+        }
     }
 
     /// The same where each component's state also holds, after the sums of features, a K-th part of `Σ w xxᵀ` of the

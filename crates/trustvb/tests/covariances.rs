@@ -316,7 +316,7 @@ fn many_columns_need_no_full_covariance() {
 fn the_usual_prior_leaves_spreads_alone() {
     for shape in SHAPES {
         let (problem, fit) = fitted(shape, 3);
-        let made = problem.model().made_by_prior(&fit.posterior);
+        let made = problem.model().made_by_prior(&fit.posterior, None);
         assert_eq!(made.len(), 3);
         assert!(made.iter().all(|times| *times < 1.2), "{shape}: {made:?}");
     }

@@ -199,6 +199,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(fitted, patients):
         trustvb.LatentClass(types=TYPES).fit(patients, sample_weight=weights, weights_are="counts")
 
 
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
 def test_weights_are_repetitions(patients):
     weights = np.where(np.arange(len(patients)) % 3 == 0, 2, 1)
     model = trustvb.LatentClass(types=TYPES, random_state=1)

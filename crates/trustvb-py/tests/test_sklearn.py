@@ -97,6 +97,7 @@ def test_attributes(faithful):
     assert model.weights_[0] == pytest.approx(0.642, abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
 def test_weights_are_repetitions(faithful):
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 3, len(faithful))

@@ -51,7 +51,7 @@ usage: cargo xtask TASK
   python          the Python package alone: installed into an environment of its own, lints, tests
   r               the R package alone (installs R if it is missing): R CMD build, R CMD check, tests
   r --tarball     only the package as one file, which builds without this checkout
-  browser         report and explorer in a headless Chromium alone (installs it if it is missing)
+  browser         report, explorer and site in a headless Chromium alone (installs it if it is missing)
   documents [--write]
                   the commands of README and docs alone; --write puts what they print into the pages
   site [--references]
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
         ["python"] => python::test(),
         ["r"] => r::test(true),
         ["r", "--tarball"] => r::tarball().map(|_| ()),
-        ["browser"] => browser::test(),
+        ["browser"] => site::build(References::None).and_then(|()| browser::test()),
         ["documents"] => documents::run(Stale::Refuse),
         ["documents", "--write"] => documents::run(Stale::Mend),
         ["site"] => site::build(References::None),

@@ -8,6 +8,7 @@ use crate::output::{check, csv_cell, csv_number, json_text, table, write};
 use crate::progress;
 use crate::terminal::{width, wrap};
 use serde_json::{Value, json};
+use trustvb::defaults;
 use trustvb::model::Covariance;
 use trustvb::select::{Candidate, Criterion, SelectError, SelectRequest, Selection};
 use trustvb_report::command::quoted;
@@ -171,13 +172,39 @@ fn command(args: &SelectArgs, chosen: &Candidate) -> String {
             words.extend([option.to_owned(), quoted(&value)]);
         }
     }
-    let SettingsArgs { columns, weights, frequency, .. } = &args.settings;
+    // The spec has said the rest. A new option does not compile until it has a place here.
+    let SettingsArgs {
+        columns,
+        weights,
+        frequency,
+        prior,
+        min_group_rows,
+        drop_missing,
+        stream,
+        formula: _,
+        model: _,
+        types: _,
+        noise: _,
+        update: _,
+    } = &args.settings;
     let columns = columns.as_ref().map(|columns| columns.join(","));
-    let given =
-        [("--columns", &columns), ("--weights", weights), ("--frequency", frequency)].into_iter();
-    for (option, value) in given.filter_map(|(option, value)| Some((option, value.as_ref()?))) {
-        words.extend([option.to_owned(), quoted(value)]);
+    let prior = (prior != "default").then(|| prior.clone());
+    let seed = (args.iteration.seed != defaults::SEED).then(|| args.iteration.seed.to_string());
+    let least =
+        (*min_group_rows != defaults::MIN_GROUP_ROWS).then(|| min_group_rows.to_string());
+    let given = [
+        ("--columns", &columns),
+        ("--weights", weights),
+        ("--frequency", frequency),
+        ("--prior", &prior),
+        ("--min-group-rows", &least),
+        ("--seed", &seed),
+    ];
+    for (option, value) in given {
+        words.extend(value.iter().flat_map(|value| [option.to_owned(), quoted(value)]));
     }
+    let flags = [("--drop-missing", *drop_missing), ("--stream", *stream)];
+    words.extend(flags.into_iter().filter(|flag| flag.1).map(|flag| flag.0.to_owned()));
     words.join(" ")
 }
 

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(drawn.matches("fill-opacity").count(), 2, "{drawn}");
         assert!(!drawn.contains("NaN"), "{drawn}");
         assert!(
-            panel.describe().contains("vb is furthest off at 0.9, where it covers 0.6"),
+            panel.describe().contains("vb is furthest off at 0.900, where it covers 0.600"),
             "{}",
             panel.describe()
         );

@@ -1,7 +1,7 @@
 //! Chromium and axe-core for the tests of report and explorer: fetched if they are not there, or a clear complaint.
 
 use crate::apt;
-use crate::command::{built, cargo, root, run as run_command, target};
+use crate::command::{built, root, run as run_command, target, tests_of};
 use std::process::Command;
 
 /// What Debian and Ubuntu call them.
@@ -10,24 +10,16 @@ const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 /// The rules of accessibility that pages are tested against. MPL-2.0: it is fetched and never part of this project.
 const AXE: &str = "axe-core@4.14.0";
 
+/// Gets what the tests need.
+pub(crate) fn fetch() -> Result<(), String> {
+    install()?;
+    fetch_axe()
+}
+
 /// Runs the tests that need a browser.
 pub(crate) fn test() -> Result<(), String> {
-    install()?;
-    fetch_axe()?;
-    let mut command = cargo(&[
-        "test",
-        "--package",
-        "trustvb-cli",
-        "--test",
-        "browser",
-        "--locked",
-        "--",
-        "--ignored",
-        "--test-threads=1",
-        "--skip",
-        "write_pictures",
-    ]);
-    run_command(&mut command)?;
+    fetch()?;
+    run_command(&mut tests_of("browser", &["--skip", "write_pictures"]))?;
     println!("xtask: pictures are in {}", target().join("browser").display());
     Ok(())
 }
@@ -59,18 +51,7 @@ pub(crate) fn pictures() -> Result<(), String> {
     for picture in [INTERVALS, PROFILE] {
         run_command(Command::new(built()?).args(picture).current_dir(root()))?;
     }
-    let mut command = cargo(&[
-        "test",
-        "--package",
-        "trustvb-cli",
-        "--test",
-        "browser",
-        "--locked",
-        "--",
-        "--ignored",
-        "--exact",
-        "write_pictures",
-    ]);
+    let mut command = tests_of("browser", &["--exact", "write_pictures"]);
     command.env("TRUSTVB_PICTURES", &folder);
     run_command(&mut command)?;
     println!("xtask: wrote {}", folder.display());

@@ -3,8 +3,9 @@
 //!
 //! The tests start Slurm's daemons themselves, on this machine alone, and stop them again.
 
-use crate::command::{self, cargo, run};
+use crate::command::{self, run, tests_of};
 use crate::{apt, python};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// What Debian and Ubuntu call them.
@@ -17,8 +18,8 @@ const STORE: &str = "crates/trustvb-cli/tests/cluster/requirements.txt";
 const PROGRAMS: [(&str, &str); 4] =
     [("munged", "--version"), ("slurmctld", "-V"), ("slurmd", "-V"), ("sbatch", "--version")];
 
-/// Installs what is missing and runs the tests; `installed` when the Python package of these sources has just been.
-pub(crate) fn test(installed: bool) -> Result<(), String> {
+/// Gets what the tests need: the Python of the object store.
+pub(crate) fn fetch() -> Result<PathBuf, String> {
     let there = |(program, version): (&str, &str)| {
         // Daemons are not on the path of every user; sbatch fails where no cluster is configured.
         let starts = |name: &str| Command::new(name).arg(version).output().is_ok();
@@ -29,20 +30,13 @@ pub(crate) fn test(installed: bool) -> Result<(), String> {
             "install Slurm and MUNGE so that munged, slurmctld, slurmd and sbatch can be run";
         apt::install("Slurm or MUNGE", &PACKAGES, by_hand)?;
     }
-    let server = command::python("store-venv", STORE)?;
-    run(cargo(&[
-        "test",
-        "--package",
-        "trustvb-cli",
-        "--test",
-        "cluster",
-        "--locked",
-        "--",
-        "--ignored",
-        "--test-threads=1",
-        // A test that cannot be made here says why.
-        "--show-output",
-    ])
-    .env("TRUSTVB_MOTO_PYTHON", server))?;
+    command::python("store-venv", STORE)
+}
+
+/// Installs what is missing and runs the tests; `installed` when the Python package of these sources has just been.
+pub(crate) fn test(installed: bool) -> Result<(), String> {
+    let server = fetch()?;
+    // A test that cannot be made here says why.
+    run(tests_of("cluster", &["--show-output"]).env("TRUSTVB_MOTO_PYTHON", server))?;
     python::test_cluster(installed)
 }

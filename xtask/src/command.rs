@@ -111,6 +111,15 @@ pub(crate) const TESTS: [&str; 11] = [
     "--locked",
 ];
 
+/// One file of tests, built with the features of all of them, so that no dependency is built again; those that are ignored
+/// because they need more than Rust, one after the other.
+pub(crate) fn tests_of(name: &str, options: &[&str]) -> Command {
+    let mut command = cargo(&TESTS[..6]);
+    command.args(["--test", name, "--locked", "--", "--ignored", "--test-threads=1"]);
+    command.args(options);
+    command
+}
+
 /// The variable that names a `trustvb` that is built already, and in which tests look for the one to compare with.
 pub(crate) const COMMAND: &str = "TRUSTVB_COMMAND";
 

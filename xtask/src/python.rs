@@ -16,6 +16,11 @@ const CLUSTER: &str = "tests/cluster";
 /// What its tests need.
 const REQUIREMENTS: &str = "crates/trustvb-py/tests/requirements.txt";
 
+/// Gets what the tests need.
+pub(crate) fn fetch() -> Result<(), String> {
+    python("python-venv", REQUIREMENTS).map(|_| ())
+}
+
 /// Installs and tests the package.
 pub(crate) fn test() -> Result<(), String> {
     let python = python("python-venv", REQUIREMENTS)?;

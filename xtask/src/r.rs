@@ -46,12 +46,18 @@ pub(crate) fn test(install: bool) -> Result<(), String> {
     page()
 }
 
+/// Gets R and its packages where they are missing.
+pub(crate) fn fetch() -> Result<(), String> {
+    if is_there() {
+        return Ok(());
+    }
+    let packages: Vec<&str> = PACKAGES.into_iter().chain(PROGRAMS).collect();
+    apt::install("R or a package of its", &packages, "install R and these packages by hand")
+}
+
 /// The package as one file, which needs nothing of this checkout: its path.
 pub(crate) fn tarball() -> Result<PathBuf, String> {
-    if !is_there() {
-        let packages: Vec<&str> = PACKAGES.into_iter().chain(PROGRAMS).collect();
-        apt::install("R or a package of its", &packages, "install R and these packages by hand")?;
-    }
+    fetch()?;
     let staged = r_stage::stage(&folder())?;
     install(&staged)?;
     run(r("build").arg(&staged).env("TRUSTVB_R_LIBRARY", library()))?;

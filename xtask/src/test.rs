@@ -20,12 +20,16 @@ pub(crate) enum Scope {
 pub(crate) fn run(scope: Scope) -> Result<(), String> {
     let quick = scope == Scope::Quick;
     let mut steps = Steps::new("test");
+    // Cargo wants processors and this a network, so they do not wait for each other.
+    let fetched = (!quick).then(|| std::thread::spawn(move || fetch(scope)));
     for (name, mut command) in commands(quick) {
         println!("xtask: {name}: {}", text(&command));
         steps.step(name, || run_command(&mut command))?;
     }
     steps.step("a short run of the fuzzer", || fuzz::fuzz(&[]))?;
-    if !quick {
+    if let Some(fetched) = fetched {
+        let ended = || fetched.join().unwrap_or_else(|_| Err("its thread panicked".to_owned()));
+        steps.step("getting what the other steps need, from the first step on", ended)?;
         steps.step("the archive of the command", || dist::run_task(Program::OfTests))?;
         steps.step("the Python package", python::test)?;
         steps.step("the R package", || r::test(scope == Scope::Cluster))?;
@@ -38,6 +42,16 @@ pub(crate) fn run(scope: Scope) -> Result<(), String> {
     }
     steps.finish();
     Ok(())
+}
+
+/// Gets what the steps after cargo's need.
+fn fetch(scope: Scope) -> Result<(), String> {
+    if scope == Scope::Cluster {
+        r::fetch()?;
+        cluster::fetch()?;
+    }
+    browser::fetch()?;
+    python::fetch()
 }
 
 /// Cargo's part. Examples are built as tests are, and the README's Rust is a documentation test.

@@ -190,8 +190,7 @@ fn command(args: &SelectArgs, chosen: &Candidate) -> String {
     let columns = columns.as_ref().map(|columns| columns.join(","));
     let prior = (prior != "default").then(|| prior.clone());
     let seed = (args.iteration.seed != defaults::SEED).then(|| args.iteration.seed.to_string());
-    let least =
-        (*min_group_rows != defaults::MIN_GROUP_ROWS).then(|| min_group_rows.to_string());
+    let least = (*min_group_rows != defaults::MIN_GROUP_ROWS).then(|| min_group_rows.to_string());
     let given = [
         ("--columns", &columns),
         ("--weights", weights),

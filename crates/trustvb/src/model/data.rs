@@ -137,7 +137,7 @@ impl ModelData {
         }
     }
 
-    /// The inverse of [`of_rows`](Self::of_rows): weights of units from those of rows, which must be alike in a unit.
+    /// The inverse of `of_rows`: weights of units from those of rows, which must be alike in a unit.
     pub fn of_units(&self, of_rows: &[f64]) -> Result<Vec<f64>, WeightError> {
         match self.groups() {
             Some(groups) => UnitWeights::of_units(of_rows, groups, self.n_units()),

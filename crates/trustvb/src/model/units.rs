@@ -206,7 +206,7 @@ const PIECE: usize = 1024;
 /// A unit whose responsibilities would move by no more than this share is left out of passes.
 const DECIDED: f64 = 1e-11;
 
-/// Units with their weights and responsibilities; see [`Units::undecided`].
+/// The units that a change of coefficients moves, with their weights and responsibilities.
 #[derive(Debug)]
 pub struct Undecided {
     k: usize,

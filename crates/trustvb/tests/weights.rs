@@ -11,11 +11,9 @@ use trustvb::calibrate::{Answer, Calibrator, Method};
 use trustvb::data::Dataset;
 use trustvb::fit::{FitOptions, Linearisation, Stopping};
 use trustvb::functional::Functional;
-use trustvb::location::Location;
 use trustvb::model::{Covariance, MixedData, MixtureColumn, ModelData, ModelSpec};
 use trustvb::prelude::*;
 use trustvb::random::{Purpose, stream};
-use trustvb::table::{open, save};
 
 fn tight() -> FitOptions {
     FitOptions { stopping: Stopping::Relative(1e-13), max_sweeps: 5000, ..FitOptions::default() }
@@ -130,8 +128,12 @@ fn the_influence_of_a_weighted_unit_is_that_of_its_count() {
     assert!((sd[0] / sd[1] - 1.0).abs() < 1e-5, "{sd:?}");
 }
 
+#[cfg(feature = "parquet")]
 #[test]
 fn a_kept_table_has_its_weights() {
+    use trustvb::location::Location;
+    use trustvb::table::{open, save};
+
     let folder = tempfile::tempdir().unwrap();
     let (data, counts, _) = rows_and_repeated(60, 8);
     let survey: Vec<f64> = counts.iter().map(|c| 0.3 + c).collect();

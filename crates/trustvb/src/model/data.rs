@@ -130,6 +130,7 @@ impl ModelData {
     }
 
     /// For each row that is held, what its unit has.
+    #[cfg(feature = "parquet")]
     pub(crate) fn of_rows(&self, of_units: &[f64]) -> Vec<f64> {
         match self.groups() {
             Some(groups) => groups.iter().map(|&g| of_units[g]).collect(),

@@ -132,7 +132,7 @@ def unpatched(client):
 
 
 class KillOne:
-    """Kills a worker that is at work, without warning, when so many shards are done."""
+    """Kills a worker without warning when so many shards are done: one that is at work, if any is at that moment."""
 
     def __init__(self, client, after: int) -> None:
         self.client, self.after = client, after
@@ -142,8 +142,8 @@ class KillOne:
         if done < self.after or self.killed is not None:
             return
         pids = self.client.run(os.getpid)
-        busy = {worker: keys for worker, keys in self.client.processing().items() if keys}
-        worker = next(iter(busy))
+        busy = [worker for worker, keys in self.client.processing().items() if keys]
+        worker = next(iter(busy or pids))
         os.kill(pids[worker], signal.SIGKILL)
         self.killed = pids[worker]
 

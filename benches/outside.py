@@ -1,6 +1,6 @@
 """What intervals around NumPyro's variational fits cost, and whether their widths are right.
 
-    python benches/outside.py [one-line] [one-fit] [workers]
+    python benches/outside.py [one-line] [one-fit] [widths] [workers]
 
 A logistic regression with correlated predictors, n = 500, p = 5. It needs `trustvb[numpyro]` and a quiet machine;
 docs/OUTSIDE.md has its numbers. Times of a call are medians over processes, imports not counted.
@@ -110,8 +110,18 @@ def jitted():
     return fitter
 
 
-def workers() -> None:
-    """One worker against two: a jitted fitter of one's own, and NumPyro's in batches."""
+def many_bootstraps() -> None:
+    """Whether bootstraps are wider for being few."""
+    import trustvb.numpyro
+
+    X, y = regression()
+    for seed in range(3):
+        options = {"bootstraps": 2000, "n_jobs": 2, "random_state": seed}
+        widths(trustvb.numpyro.calibrate(model, None, X, y, **options), sandwich(X, y))
+
+
+def stopwatch():
+    """How long a calibration takes, by a jitted fitter of one's own or by NumPyro's in batches."""
     import trustvb
     import trustvb.numpyro
 
@@ -126,6 +136,26 @@ def workers() -> None:
         trustvb.calibrate(by, (X, y), h, bootstraps=count, n_jobs=n_jobs, workers=kind)
         return time.perf_counter() - before
 
+    return timed
+
+
+def one_core(mine: bool) -> float:
+    """Seconds of one worker in a process that has one core: JAX alone spreads a fit over all that it finds."""
+    words = [sys.executable, __file__, "--one-core", *(["mine"] if mine else [])]
+    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+
+def on_one_core(mine: bool) -> None:
+    """What `one_core` starts."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    timed = stopwatch()
+    timed(1, None, mine)
+    print(statistics.median(timed(1, None, mine) for _ in range(REPEATS)))
+
+
+def workers() -> None:
+    """One worker against two."""
+    timed = stopwatch()
     for mine, what in (
         (True, "own jitted fitter, 100 bootstraps"),
         (False, "trustvb.numpyro, 1000"),
@@ -135,6 +165,8 @@ def workers() -> None:
         pairs = [(timed(1, None, mine), timed(2, None, mine)) for _ in range(REPEATS)]
         one, two = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
         print(f"  {what}: n_jobs=1 {one:.2f} s, n_jobs=2 {two:.2f} s, {one / two:.2f} times faster")
+        alone = one_core(mine)
+        print(f"  kept to one core: {alone:.2f} s, of which n_jobs=2 on two needs {two / alone:.0%}")
     seconds = timed(2, "processes", True)
     print(
         f"  the first with workers='processes', their start and compilation included: {seconds:.2f} s"
@@ -164,16 +196,22 @@ LINES = {
 SECTIONS = {
     "one-line": "one line: calibrate(model, None, X, y), 200 bootstraps, n_jobs=2",
     "one-fit": "one-fit methods: jackknife, lrvb and vb",
+    "widths": "widths by 2,000 bootstraps, three seeds",
     "workers": f"two workers, {os.cpu_count()} cores: medians of {REPEATS}",
 }
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["--one-core"]:
+        return on_one_core("mine" in sys.argv)
     if sys.argv[1:2] and sys.argv[1][2:] in LINES:
         return call("show" in sys.argv, **LINES[sys.argv[1][2:]])
     for name in sys.argv[1:] or SECTIONS:
         print(SECTIONS[name], flush=True)
-        workers() if name == "workers" else measured(name)
+        if name in LINES:
+            measured(name)
+        else:
+            {"workers": workers, "widths": many_bootstraps}[name]()
     return None
 
 

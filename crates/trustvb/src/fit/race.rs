@@ -61,7 +61,7 @@ const TRANSFER_SWEEPS: usize = 6;
 /// Sweeps of the last run after which it is asked whether it gets on, or wastes a component.
 const CHECKPOINTS: [usize; 3] = [20, 80, 320];
 
-/// The best that `starts` starts lead to: its state, components in any order, and how it was reached.
+/// The best that `starts` starts, and one for each other view of the units, lead to: its state, components in any order, and how it was reached.
 pub(super) fn race(
     model: &dyn Model,
     weights: Option<&[f64]>,
@@ -72,6 +72,7 @@ pub(super) fn race(
 ) -> Result<(Vec<f64>, Outcome), Degenerate> {
     let few = few_units(model, weights, seed);
     let settled = SETTLED.max(tolerance);
+    let starts = starts + model.n_views();
     let all = Field { model, weights, omega, options, starts, settled };
     // Bounds of fewer units are no part of the fit that is reported. Some of the units may have no fit where all have one:
     // a column can be constant in them.
@@ -117,7 +118,8 @@ fn search<'a>(
     let mut track = field.track()?;
     let begun = field.each((0..field.starts).collect(), |track, number| {
         let mut rng = stream(seed, Purpose::Start, number as u64);
-        let centres = field.model.rough_centres(field.weights, &mut rng);
+        let view = (number + 1).saturating_sub(field.starts - field.model.n_views());
+        let centres = field.model.rough_centres(field.weights, view, &mut rng);
         track.begin(number, |sweeper, state| sweeper.start(field.omega, &centres, state))
     });
     let mut failure = Degenerate::NotFinite;

@@ -43,11 +43,19 @@ pub(crate) fn centres_by_k_means(
     care: Care,
     rng: &mut ChaCha8Rng,
 ) -> Vec<f64> {
-    let length = units.centre_len();
-    let mut chosen: Vec<(usize, f64)> = (0..units.n_units())
-        .map(|i| (i, weights.map_or(1.0, |w| w[i])))
-        .filter(|&(_, w)| w > 0.0)
-        .collect();
+    let chosen = chosen_units(units.n_units(), weights, care, rng);
+    k_means(units, k, &chosen, care, rng)
+}
+
+/// The units that are looked at, of `n`, with their weights.
+pub(crate) fn chosen_units(
+    n: usize,
+    weights: Option<&[f64]>,
+    care: Care,
+    rng: &mut ChaCha8Rng,
+) -> Vec<(usize, f64)> {
+    let mut chosen: Vec<(usize, f64)> =
+        (0..n).map(|i| (i, weights.map_or(1.0, |w| w[i]))).filter(|&(_, w)| w > 0.0).collect();
     let most = care.most_units;
     if chosen.len() > most {
         for i in 0..most {
@@ -56,14 +64,26 @@ pub(crate) fn centres_by_k_means(
         }
         chosen.truncate(most);
     }
+    chosen
+}
+
+/// `k` centres for the units that were chosen.
+pub(crate) fn k_means(
+    units: &impl Clusterable,
+    k: usize,
+    chosen: &[(usize, f64)],
+    care: Care,
+    rng: &mut ChaCha8Rng,
+) -> Vec<f64> {
+    let length = units.centre_len();
     if chosen.is_empty() {
         return vec![0.0; k * length];
     }
-    let mut centres = seed(units, k, &chosen, care.tries, rng);
+    let mut centres = seed(units, k, chosen, care.tries, rng);
     let mut labels = vec![usize::MAX; chosen.len()];
     for _ in 0..care.steps {
         let mut changed = false;
-        for (label, &(unit, _)) in labels.iter_mut().zip(&chosen) {
+        for (label, &(unit, _)) in labels.iter_mut().zip(chosen) {
             let nearest = nearest(units, unit, &centres).0;
             changed |= *label != nearest;
             *label = nearest;
@@ -74,7 +94,7 @@ pub(crate) fn centres_by_k_means(
         for c in 0..k {
             let mut members = labels
                 .iter()
-                .zip(&chosen)
+                .zip(chosen)
                 .filter(|&(&label, _)| label == c)
                 .map(|(_, &member)| member);
             units.refit(&mut members, &mut centres[c * length..(c + 1) * length]);

@@ -4,6 +4,7 @@
 //! of its lower triangle. Written by hand because at the sizes of our subject (p from 1 to 50) a
 //! packed Cholesky without allocation is as fast as any library and needs none.
 
+pub(crate) mod eigen;
 mod long;
 mod lu;
 pub(crate) mod square;

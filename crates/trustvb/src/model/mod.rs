@@ -136,10 +136,17 @@ pub trait Model: Send + Sync {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64>;
-    /// As [`Model::random_centres`], with less care: for one of several starts.
+    /// In how many other ways the model can look at its units for starting centres. Each has a start of its own beside those
+    /// that are asked for.
+    fn n_views(&self) -> usize {
+        0
+    }
+    /// As [`Model::random_centres`], with less care: for one of several starts. `view` is 0, or one of the
+    /// [other ways](Model::n_views) from 1 on.
     fn rough_centres(
         &self,
         weights: Option<&[f64]>,
+        _view: usize,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
         self.random_centres(weights, rng)

@@ -56,8 +56,16 @@ impl Model for Weighted {
     fn random_centres(&self, weights: Option<&[f64]>, rng: &mut ChaCha8Rng) -> Vec<f64> {
         self.inner.random_centres(Some(&self.in_a_fit(weights)), rng)
     }
-    fn rough_centres(&self, weights: Option<&[f64]>, rng: &mut ChaCha8Rng) -> Vec<f64> {
-        self.inner.rough_centres(Some(&self.in_a_fit(weights)), rng)
+    fn n_views(&self) -> usize {
+        self.inner.n_views()
+    }
+    fn rough_centres(
+        &self,
+        weights: Option<&[f64]>,
+        view: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<f64> {
+        self.inner.rough_centres(Some(&self.in_a_fit(weights)), view, rng)
     }
     fn variants(&self, state: &[f64]) -> Vec<Vec<f64>> {
         self.inner.variants(state)

@@ -168,7 +168,7 @@ fn repeat(values: &[f64], counts: &[f64]) -> Vec<f64> {
     values.iter().zip(counts).flat_map(|(&x, &c)| std::iter::repeat_n(x, c as usize)).collect()
 }
 
-fn normal(rng: &mut impl Rng) -> f64 {
+pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 

@@ -19,6 +19,7 @@ mod steps;
 mod tied;
 mod tied_pullback;
 mod update;
+mod views;
 
 pub use covariance::Covariance;
 pub use predict::{gmm_ln_density, gmm_ln_predictive, gmm_ln_rho};
@@ -38,6 +39,7 @@ use points::{Points, centres};
 use rows::Rows;
 use std::sync::Arc;
 use update::GmmSweeper;
+use views::View;
 
 /// A Gaussian mixture bound to its data.
 ///
@@ -84,11 +86,11 @@ impl Gmm {
     fn centres(
         &self,
         weights: Option<&[f64]>,
-        care: Care,
+        how: (Care, View),
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
         let points = Points { rows: &self.rows, p: self.p() };
-        centres(&points, self.n_components, (&self.centre, &self.scale), weights, care, rng)
+        centres(&points, self.n_components, (&self.centre, &self.scale), weights, how, rng)
     }
 
     /// Statistics per component: `N_k`, `Σ w r x`, the triangle of `Σ w r xxᵀ`.
@@ -134,15 +136,20 @@ impl Model for Gmm {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        self.centres(weights, Care::FULL, rng)
+        self.centres(weights, (Care::FULL, View::Scaled), rng)
+    }
+
+    fn n_views(&self) -> usize {
+        View::n_others(self.p())
     }
 
     fn rough_centres(
         &self,
         weights: Option<&[f64]>,
+        view: usize,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        self.centres(weights, Care::ROUGH, rng)
+        self.centres(weights, (Care::ROUGH, View::numbered(view)), rng)
     }
 
     /// Each component tied to the common scale where it is loose, and the other way round.

@@ -1,7 +1,8 @@
 //! Rows as points for k-means.
 
 use super::rows::Rows;
-use crate::fit::{Care, Clusterable, centres_by_k_means};
+use super::views::{Seen, View};
+use crate::fit::{Care, Clusterable, chosen_units, k_means};
 
 /// The first `p` numbers of each row.
 pub(super) struct Points<'a> {
@@ -9,16 +10,23 @@ pub(super) struct Points<'a> {
     pub(super) p: usize,
 }
 
-/// Centres in the data's units, by k-means on scaled rows.
+/// Centres in the data's units, by k-means on rows looked at in some way.
 pub(super) fn centres(
     points: &Points<'_>,
     n_components: usize,
     (centre, scale): (&[f64], &[f64]),
     weights: Option<&[f64]>,
-    care: Care,
+    (care, view): (Care, View),
     rng: &mut rand_chacha::ChaCha8Rng,
 ) -> Vec<f64> {
-    let mut centres = centres_by_k_means(points, n_components, weights, care, rng);
+    let mut chosen = chosen_units(points.n_units(), weights, care, rng);
+    let mut centres = match Seen::new(points, &chosen, view, n_components) {
+        None => k_means(points, n_components, &chosen, care, rng),
+        Some(seen) => {
+            chosen.iter_mut().enumerate().for_each(|(at, (unit, _))| *unit = at);
+            seen.columns(&k_means(&seen, n_components, &chosen, care, rng))
+        }
+    };
     for own in centres.chunks_exact_mut(points.p) {
         for j in 0..points.p {
             own[j] = centre[j] + scale[j] * own[j];

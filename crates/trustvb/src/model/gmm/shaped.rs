@@ -14,6 +14,7 @@ use super::points::{Points, centres};
 use super::rows::Rows;
 use super::spec::BLOCK;
 use super::tied::TiedSweeper;
+use super::views::View;
 use super::{GmmPrior, scales};
 use crate::data::Dataset;
 use crate::fit::Care;
@@ -132,11 +133,11 @@ impl ShapedGmm {
     fn random(
         &self,
         weights: Option<&[f64]>,
-        care: Care,
+        how: (Care, View),
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
         let points = Points { rows: &self.rows, p: self.p() };
-        centres(&points, self.n_components, (&self.centre, &self.scale), weights, care, rng)
+        centres(&points, self.n_components, (&self.centre, &self.scale), weights, how, rng)
     }
 }
 
@@ -174,15 +175,24 @@ impl Model for ShapedGmm {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        self.random(weights, Care::FULL, rng)
+        self.random(weights, (Care::FULL, View::Scaled), rng)
+    }
+
+    /// Components along the axes are found along the axes.
+    fn n_views(&self) -> usize {
+        match self.covariance {
+            Covariance::Full | Covariance::Tied => View::n_others(self.p()),
+            Covariance::Diagonal | Covariance::Spherical => 0,
+        }
     }
 
     fn rough_centres(
         &self,
         weights: Option<&[f64]>,
+        view: usize,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        self.random(weights, Care::ROUGH, rng)
+        self.random(weights, (Care::ROUGH, View::numbered(view)), rng)
     }
 
     /// Each component tied to the common scales where it is mostly loose, and the other way round.

@@ -1,7 +1,7 @@
 //! `cargo xtask crates`: the crates as they would be published, each built from its own package.
 
 use crate::command::{cargo, output, run, target};
-use crate::{checksums, dist};
+use crate::{api, checksums, dist};
 use std::fs;
 use std::process::Command;
 
@@ -23,6 +23,8 @@ const FIELDS: [&str; 6] = [
 
 /// Packages the crates, builds each from its package against the others, and looks into them.
 pub(crate) fn run_task() -> Result<(), String> {
+    say_rust()?;
+    api::document_as_docs_rs()?;
     let mut package = cargo(&["package", "--quiet", "--locked", "--allow-dirty"]);
     for name in PUBLISHED {
         package.args(["--package", name]);
@@ -54,4 +56,17 @@ pub(crate) fn run_task() -> Result<(), String> {
         );
     }
     checksums::write_all(&dist::folder())
+}
+
+/// Says whether this Rust is the first that the crates are for: what is built with it then holds for that one too.
+fn say_rust() -> Result<(), String> {
+    let first = env!("CARGO_PKG_RUST_VERSION");
+    let said = output(Command::new("rustc").arg("--version"))?;
+    let is_first = said.split(' ').nth(1).is_some_and(|this| this == format!("{first}.0"));
+    println!(
+        "xtask: Rust {first} is the first that the crates are for; {} is {}",
+        said.trim(),
+        if is_first { "that one" } else { "another, and tells nothing of it" }
+    );
+    Ok(())
 }

@@ -4,7 +4,7 @@
 //! cargo-public-api, of the version that reads it, makes lines of them. Implementations that follow from others
 //! (blanket ones, derived ones, `Send` and the like) are left out.
 
-use crate::command::{cargo, output, read, root, run, target, write};
+use crate::command::{cargo, output, read, root, run, target, tool, write};
 use crate::documents::Stale;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(crate) fn run_task(stale: Stale) -> Result<(), String> {
     if !said.starts_with(&format!("rustc {RUST}.")) {
         return Err(format!("lists are made with Rust {RUST}, and this is {}", said.trim()));
     }
-    let tool = tool()?;
+    let tool = tool(TOOL, &[])?;
     let mut differences = Vec::new();
     for library in LIBRARIES {
         let now = list(&tool, library)?;
@@ -53,16 +53,6 @@ pub(crate) fn run_task(stale: Stale) -> Result<(), String> {
             differences.join("; ")
         )),
     }
-}
-
-/// The tool, built if it is not there.
-fn tool() -> Result<PathBuf, String> {
-    let tools = target().join("tools");
-    let program = tools.join("bin").join(format!("cargo-public-api{}", std::env::consts::EXE_SUFFIX));
-    if !program.exists() {
-        run(cargo(&["install", "--quiet", "--locked", TOOL, "--root"]).arg(&tools))?;
-    }
-    Ok(program)
 }
 
 /// The public items of a library with all its features, a line each, sorted.

@@ -1,6 +1,6 @@
 //! `cargo xtask crates`: the crates as they would be published, each built from its own package.
 
-use crate::command::{cargo, output, run, target};
+use crate::command::{cargo, output, target, text};
 use crate::{api, checksums, dist};
 use std::fs;
 use std::process::Command;
@@ -25,11 +25,7 @@ const FIELDS: [&str; 6] = [
 pub(crate) fn run_task() -> Result<(), String> {
     say_rust()?;
     api::document_as_docs_rs()?;
-    let mut package = cargo(&["package", "--quiet", "--locked", "--allow-dirty"]);
-    for name in PUBLISHED {
-        package.args(["--package", name]);
-    }
-    run(&mut package)?;
+    package()?;
     fs::create_dir_all(dist::folder()).map_err(|why| why.to_string())?;
     for name in PUBLISHED {
         let full = format!("{name}-{}", env!("CARGO_PKG_VERSION"));
@@ -56,6 +52,25 @@ pub(crate) fn run_task() -> Result<(), String> {
         );
     }
     checksums::write_all(&dist::folder())
+}
+
+/// Packages and builds. cargo only warns of versions in the lock file that their authors have withdrawn since.
+fn package() -> Result<(), String> {
+    let mut package = cargo(&["package", "--locked", "--allow-dirty"]);
+    for name in PUBLISHED {
+        package.args(["--package", name]);
+    }
+    let made = package.output().map_err(|why| format!("cannot run: {}: {why}", text(&package)))?;
+    let said = String::from_utf8_lossy(&made.stderr);
+    if !made.status.success() {
+        return Err(format!("{} from: {}\n{said}", made.status, text(&package)));
+    }
+    let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
+    warnings.iter().for_each(|warning| println!("{warning}"));
+    match warnings.iter().find(|warning| warning.contains(" is yanked ")) {
+        Some(withdrawn) => Err(format!("a dependency was withdrawn: {withdrawn}")),
+        None => Ok(()),
+    }
 }
 
 /// Says whether this Rust is the first that the crates are for: what is built with it then holds for that one too.

@@ -2,8 +2,8 @@
 
 use crate::command::{output, root};
 use crate::dist::{self, Program};
-use crate::steps::Steps;
 use crate::documents::Stale;
+use crate::steps::Steps;
 use crate::{api, audit, crates, wheels};
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 //! `cargo xtask audit`: licences, sources and bans of what is depended on, by `cargo deny`; and where unsafe code is.
 
-use crate::command::{cargo, root, run, target};
+use crate::command::{root, run, tool};
 use crate::licences;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,7 @@ pub(crate) fn run_task(advisories: bool) -> Result<(), String> {
     println!("xtask: licences of {} crates are allowed", licences::check()?);
     let files = unsafe_files()?;
     println!("xtask: unsafe code is in {}", files.join(", "));
-    let tools = target().join("tools");
-    let deny = tools.join("bin").join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
-    if !deny.exists() {
-        run(cargo(&["install", "--quiet", "--locked", DENY, "--no-default-features", "--root"])
-            .arg(&tools))?;
-    }
+    let deny = tool(DENY, &["--no-default-features"])?;
     let mut check = std::process::Command::new(&deny);
     check.args(["--all-features", "check", "licenses", "bans", "sources"]).current_dir(root());
     run(check.args(advisories.then_some("advisories")))

@@ -95,6 +95,21 @@ pub(crate) fn python(name: &str, requirements: &str) -> Result<PathBuf, String> 
     Ok(python)
 }
 
+/// A tool of the registry, given as `name@version`, in `target/tools`: built if it is not there, with little optimisation,
+/// because it takes longer to build than to run.
+pub(crate) fn tool(crate_: &str, options: &[&str]) -> Result<PathBuf, String> {
+    let tools = target().join("tools");
+    let name = crate_.split('@').next().unwrap_or(crate_);
+    let program = tools.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    if !program.exists() {
+        let mut install = cargo(&["install", "--quiet", "--locked", "--debug", crate_]);
+        install.args(options).arg("--root").arg(&tools);
+        install.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
+        run(&mut install)?;
+    }
+    Ok(program)
+}
+
 /// Everything that cargo's tests are made of. trustvb-py and trustvb-r have their own tests, in Python and R; a test binary
 /// would want a libpython or a libR.
 pub(crate) const TESTS: [&str; 11] = [

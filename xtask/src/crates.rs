@@ -1,7 +1,7 @@
 //! `cargo xtask crates`: the crates as they would be published, each built from its own package.
 
-use crate::command::{cargo, output, run, target};
-use crate::{checksums, dist};
+use crate::command::{cargo, output, target, text};
+use crate::{api, checksums, dist};
 use std::fs;
 use std::process::Command;
 
@@ -23,11 +23,9 @@ const FIELDS: [&str; 6] = [
 
 /// Packages the crates, builds each from its package against the others, and looks into them.
 pub(crate) fn run_task() -> Result<(), String> {
-    let mut package = cargo(&["package", "--quiet", "--locked", "--allow-dirty"]);
-    for name in PUBLISHED {
-        package.args(["--package", name]);
-    }
-    run(&mut package)?;
+    say_rust()?;
+    api::document_as_docs_rs()?;
+    package()?;
     fs::create_dir_all(dist::folder()).map_err(|why| why.to_string())?;
     for name in PUBLISHED {
         let full = format!("{name}-{}", env!("CARGO_PKG_VERSION"));
@@ -54,4 +52,36 @@ pub(crate) fn run_task() -> Result<(), String> {
         );
     }
     checksums::write_all(&dist::folder())
+}
+
+/// Packages and builds. cargo only warns of versions in the lock file that their authors have withdrawn since.
+fn package() -> Result<(), String> {
+    let mut package = cargo(&["package", "--locked", "--allow-dirty"]);
+    for name in PUBLISHED {
+        package.args(["--package", name]);
+    }
+    let made = package.output().map_err(|why| format!("cannot run: {}: {why}", text(&package)))?;
+    let said = String::from_utf8_lossy(&made.stderr);
+    if !made.status.success() {
+        return Err(format!("{} from: {}\n{said}", made.status, text(&package)));
+    }
+    let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
+    warnings.iter().for_each(|warning| println!("{warning}"));
+    match warnings.iter().find(|warning| warning.contains(" is yanked ")) {
+        Some(withdrawn) => Err(format!("a dependency was withdrawn: {withdrawn}")),
+        None => Ok(()),
+    }
+}
+
+/// Says whether this Rust is the first that the crates are for: what is built with it then holds for that one too.
+fn say_rust() -> Result<(), String> {
+    let first = env!("CARGO_PKG_RUST_VERSION");
+    let said = output(Command::new("rustc").arg("--version"))?;
+    let is_first = said.split(' ').nth(1).is_some_and(|this| this == format!("{first}.0"));
+    println!(
+        "xtask: Rust {first} is the first that the crates are for; {} is {}",
+        said.trim(),
+        if is_first { "that one" } else { "another, and tells nothing of it" }
+    );
+    Ok(())
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its user")]
 
+mod api;
 mod apt;
 mod audit;
 mod bench;
@@ -57,10 +58,12 @@ usage: cargo xtask TASK
   site [--references]
                   the pages of README and docs as a site in target/site, which a browser opens from the disk;
                   with the references of Rust and R
-  release         all of the next four, and what each cost; what is made is in target/dist, nothing is published
+  release         all of the next five, and what each cost; what is made is in target/dist, nothing is published
   audit [--advisories]
                   licences, bans and sources of dependencies by cargo-deny (installed into target/tools), and where
                   unsafe code is; --advisories also fetches the advisory database
+  api [--write]   what programs can name of the libraries, against the lists in docs/api (installs cargo-public-api into
+                  target/tools); --write writes these again
   crates          the crates as they would be published, each built from its package
   dist [--check | --of-tests]
                   the command as an archive with completions, manual pages, licences and checksums, unpacked and run
@@ -99,6 +102,8 @@ fn main() -> ExitCode {
         ["release"] => release::run(),
         ["audit"] => audit::run_task(false),
         ["audit", "--advisories"] => audit::run_task(true),
+        ["api"] => api::run_task(Stale::Refuse),
+        ["api", "--write"] => api::run_task(Stale::Mend),
         ["crates"] => crates::run_task(),
         ["dist"] => dist::run_task(Program::Portable).map(|_| ()),
         ["dist", "--of-tests"] => dist::run_task(Program::OfTests).map(|_| ()),

@@ -2,8 +2,9 @@
 
 use crate::command::{output, root};
 use crate::dist::{self, Program};
+use crate::documents::Stale;
 use crate::steps::Steps;
-use crate::{audit, crates, wheels};
+use crate::{api, audit, crates, wheels};
 use std::process::Command;
 
 /// Makes and tries all artefacts; they are then in `target/dist`.
@@ -16,6 +17,7 @@ pub(crate) fn run() -> Result<(), String> {
     }
     let mut steps = Steps::new("release");
     steps.step("licences, bans, sources, unsafe code", || audit::run_task(false))?;
+    steps.step("public API", || api::run_task(Stale::Refuse))?;
     steps.step("crates", crates::run_task)?;
     steps.step("the command", || dist::run_task(Program::Portable).map(|_| ()))?;
     steps.step("wheel and sources for Python", wheels::run_task)?;

@@ -20,6 +20,9 @@ const OLDEST: (u32, u32) = (3, 10);
 /// What `LICENSE-*` of the package's manifest finds beside the project's own.
 const THIRD_PARTY: &str = "LICENSE-THIRD-PARTY";
 
+/// Takes what is of this machine out of a wheel.
+const WITHOUT_PATHS: &str = "xtask/src/without_paths.py";
+
 /// Parts that a wheel must have, by what their names hold.
 const PARTS: [&str; 6] = [
     "trustvb/_native.abi3.so",
@@ -75,6 +78,9 @@ fn wheel() -> Result<PathBuf, String> {
     let removed = fs::remove_file(&notice).map_err(|why| format!("{}: {why}", notice.display()));
     made.and(removed)?;
     let wheel = only_file(&into, "whl")?;
+    let mut plain = Command::new(&tools);
+    plain.arg(root().join(WITHOUT_PATHS)).arg(&wheel).arg(root());
+    run(plain.arg(platform::commit_time()?))?;
     look_into(&tools, &wheel)?;
     let kept = dist::folder().join(wheel.file_name().unwrap_or_default());
     fs::create_dir_all(dist::folder())

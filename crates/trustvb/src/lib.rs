@@ -51,6 +51,8 @@
 //!
 //! Without features there is CSV, everything that is computed, and tables in memory; nothing of it is written in C.
 
+// Says on docs.rs which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 pub mod answers;

@@ -7,6 +7,14 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Figures that the pages show.
+const FIGURES: [&str; 4] = [
+    "pictures/intervals.svg",
+    "pictures/profile.svg",
+    "studies/reviewer-levels.svg",
+    "studies/reviewer-ranks.svg",
+];
+
 /// Where `cargo xtask site` puts it.
 fn site() -> PathBuf {
     let site = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("site");
@@ -72,6 +80,33 @@ fn every_page_of_the_site_fits_and_can_be_used_by_everybody() {
             // axe-core complains that it may not read style sheets from the disk itself.
             browser.complaints();
         }
+    }
+}
+
+/// Figures are drawn for Noto Sans. Who has not got it may have a font that is wider, DejaVu Sans or Verdana.
+#[test]
+#[ignore = "needs Chromium: `cargo xtask test` installs and runs it"]
+fn no_text_of_a_figure_is_cut_off_in_a_wider_font() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let browser = Browser::start();
+    browser.offline(true);
+    browser.look(1280, 900, "light");
+    for figure in FIGURES {
+        browser.open(&format!("file://{}", docs.join(figure).display()));
+        let cut = browser.run(
+            "const svg = document.documentElement;
+             svg.setAttribute('font-family', \"'DejaVu Sans', Verdana, sans-serif\");
+             const page = svg.getBoundingClientRect();
+             const texts = [...svg.querySelectorAll('text')];
+             if (texts.length < 10) return ['a figure with next to no text'];
+             return texts.map((text) => [text.textContent, text.getBoundingClientRect()])
+               .filter(([, box]) => box.left < page.left || box.right > page.right || box.bottom > page.bottom)
+               .map(([text]) => text);",
+            json!([]),
+        );
+        let name = figure.replace(['/', '.'], "-");
+        browser.picture(&pictures().join(format!("figure-{name}.png")), false);
+        assert_eq!(cut, json!([]), "{figure}");
     }
 }
 

@@ -143,7 +143,7 @@ impl Scaled for BoxPanel {
     fn margins_on(&self, width: f64, height: f64, scale: &Scale) -> Margins {
         let ticks = ticks_up(scale, height);
         Margins {
-            top: title_room(&self.title),
+            top: title_room(&self.title, width),
             right: 12.0,
             bottom: self.axis().room(width),
             left: y_axis_room(&ticks, &self.y_label),

@@ -180,7 +180,7 @@ impl Panel for ClustersPanel {
     fn margins(&self, width: f64, height: f64) -> Margins {
         let (x, y) = self.scales();
         Margins {
-            top: title_room(&self.title),
+            top: title_room(&self.title, width),
             right: overhang(&x, width),
             bottom: x_axis_room(&self.x_name),
             left: y_axis_room(&ticks_up(&y, height), &self.y_name),

@@ -218,7 +218,8 @@ impl Panel for CoveragePanel {
     fn margins(&self, width: f64, height: f64) -> Margins {
         let (_, y) = self.scales();
         Margins {
-            top: title_room(&self.functional) + self.chosen_places(width).1 as f64 * CHOSEN_LINE,
+            top: title_room(&self.functional, width)
+                + self.chosen_places(width).1 as f64 * CHOSEN_LINE,
             right: self.names_width() + 14.0,
             bottom: x_axis_room(X_LABEL),
             left: y_axis_room(&ticks_up(&y, height), Y_LABEL),

@@ -100,7 +100,7 @@ impl Panel for DensityPanel {
 
     fn margins(&self, width: f64, _height: f64) -> Margins {
         Margins {
-            top: title_room(&self.functional),
+            top: title_room(&self.functional, width),
             right: overhang(&self.x_scale(), width).max(self.names_width() + 10.0),
             bottom: x_axis_room(&self.x_label),
             left: LABEL_SIZE + 10.0,

@@ -104,7 +104,7 @@ impl Scaled for DotsPanel {
     fn margins_on(&self, width: f64, height: f64, scale: &Scale) -> Margins {
         let ticks = ticks_up(scale, height);
         Margins {
-            top: title_room(&self.title),
+            top: title_room(&self.title, width),
             right: if self.nominal.is_some() { 36.0 } else { 12.0 },
             bottom: self.axis().room(width),
             left: y_axis_room(&ticks, &self.y_label),

@@ -144,7 +144,7 @@ impl Panel for ForestPanel {
         let (numbers, covers) = self.columns();
         let right = numbers + if covers > 0.0 { covers + 12.0 } else { 0.0 };
         Margins {
-            top: title_room(&self.title),
+            top: title_room(&self.title, width),
             right: (right + 12.0).max(overhang(&self.scale(), width)),
             bottom: x_axis_room(&self.x_label),
             left: text::room(left.min(MOST_LABEL)) + 12.0,

@@ -121,7 +121,7 @@ impl<'a> Grid<'a> {
 
         let mut body = Element::group();
         let mut y = PADDING;
-        for line in text::wrap(&self.title, TITLE_SIZE * 1.07, room, 3) {
+        for line in text::wrap(&self.title, text::bold(TITLE_SIZE), room, 3) {
             y += TITLE_SIZE;
             body.push(Element::text(PADDING, y, TITLE_SIZE, line).fill(Paint::Text).bold());
             y += 5.0;
@@ -141,7 +141,7 @@ impl<'a> Grid<'a> {
             y += 30.0;
         }
         let caption = self.full_caption();
-        let lines = text::wrap(&caption, TICK_SIZE, room, 8);
+        let lines = text::wrap(&caption, text::room(TICK_SIZE), room, 9);
         if !lines.is_empty() {
             y += 6.0;
         }

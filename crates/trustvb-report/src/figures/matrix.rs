@@ -200,7 +200,7 @@ impl Panel for MatrixPanel<'_> {
         }
         if self.i == self.j {
             group.push(self.histogram(plot));
-            let shown = text::shorten(self.name(self.j), LABEL_SIZE * 1.07, plot.width - 10.0);
+            let shown = text::shorten(self.name(self.j), text::bold(LABEL_SIZE), plot.width - 10.0);
             let label = Element::text(plot.x + 6.0, plot.y + 15.0, LABEL_SIZE, shown);
             group.push(label.fill(Paint::Text).bold().tooltip(self.name(self.j)));
             return group;

@@ -67,7 +67,7 @@ impl Panel for OmegaPanel {
     fn margins(&self, width: f64, _height: f64) -> Margins {
         let names = self.quantities.iter().map(|q| text::width(&q.name, LABEL_SIZE));
         Margins {
-            top: title_room(&self.title),
+            top: title_room(&self.title, width),
             right: overhang(&self.scale(), width),
             bottom: x_axis_room(X_LABEL),
             left: text::room(names.fold(0.0, f64::max).min(MOST_LABEL)) + 12.0,

@@ -118,20 +118,34 @@ macro_rules! forward_panel {
 forward_panel!(&P);
 forward_panel!(Box<P>);
 
+/// Lines that a panel's title may take, and the height of each but the first.
+const TITLE_LINES: usize = 2;
+const TITLE_LINE: f64 = PANEL_SIZE + 3.0;
+
+/// A panel's title as it fits above a plotting area of this width.
+fn title_lines(title: &str, width: f64) -> Vec<String> {
+    let lines = text::lines(title, text::bold(PANEL_SIZE), width, TITLE_LINES);
+    lines.iter().map(|line| text::both_ends(line, text::bold(PANEL_SIZE), width)).collect()
+}
+
 /// Height of a panel title with the space under it; nothing for an empty title.
-pub(crate) fn title_room(title: &str) -> f64 {
-    if title.is_empty() { 8.0 } else { PANEL_SIZE + 10.0 }
+pub(crate) fn title_room(title: &str, width: f64) -> f64 {
+    match title_lines(title, width).len() {
+        0 => 8.0,
+        lines => PANEL_SIZE + 10.0 + TITLE_LINE * (lines - 1) as f64,
+    }
 }
 
 /// A panel's title, `lift` pixels above the plotting area.
 pub(crate) fn panel_title(plot: Rect, title: &str, lift: f64) -> Option<Element> {
-    if title.is_empty() {
-        return None;
+    let lines = title_lines(title, plot.width);
+    let last = lines.len().checked_sub(1)?;
+    let mut group = Element::group();
+    for (i, line) in lines.into_iter().enumerate() {
+        let y = plot.y - lift - TITLE_LINE * (last - i) as f64;
+        group.push(Element::text(plot.x, y, PANEL_SIZE, line).fill(Paint::Text).bold());
     }
-    // Bold letters are a little wider than the table of widths says.
-    let shown = text::both_ends(title, PANEL_SIZE * 1.07, plot.width);
-    let element = Element::text(plot.x, plot.y - lift, PANEL_SIZE, shown).fill(Paint::Text).bold();
-    Some(element.tooltip(title))
+    Some(group.tooltip(title))
 }
 
 /// Ticks whose labels fit side by side in `length` pixels.

@@ -95,7 +95,7 @@ impl Panel for ProfilePanel {
 
     fn margins(&self, width: f64, height: f64) -> Margins {
         Margins {
-            top: title_room(&self.title),
+            top: title_room(&self.title, width),
             right: 12.0,
             bottom: self.axis().room(width),
             left: y_axis_room(&ticks_up(&self.scale(), height), &self.y_label),

@@ -118,7 +118,7 @@ impl Scaled for RankPanel {
 
     fn margins_on(&self, width: f64, height: f64, scale: &Scale) -> Margins {
         Margins {
-            top: title_room(&self.title),
+            top: title_room(&self.title, width),
             right: overhang(&self.across(), width),
             bottom: x_axis_room(X_LABEL),
             left: y_axis_room(&ticks_up(scale, height), Y_LABEL),

@@ -12,7 +12,7 @@ const ASCII: [u16; 95] = [
 
 /// The width of a text in pixels, in the regular face.
 ///
-/// Noto Sans is wider than the usual system fonts, so a browser that lacks it needs less room.
+/// Noto Sans is wider than most system fonts, so that most browsers that lack it need less room; see [`room`].
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let units: f64 = text
         .chars()
@@ -26,10 +26,15 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     units * size / 1000.0
 }
 
-/// Room for a text of this width beside a plot, where a browser that has only a wider font than Noto Sans
-/// must not cut it off.
+/// Room for a text of this width (or the size with which its width is found) where a browser that has only a wider font
+/// than Noto Sans must not cut it off. Letters of DejaVu Sans, the widest of the usual fonts, need up to 1.12 times as much.
 pub(crate) fn room(width: f64) -> f64 {
     1.12 * width
+}
+
+/// The size with which the width of bold letters is found, as wide as in the widest of the usual fonts.
+pub(crate) fn bold(size: f64) -> f64 {
+    1.25 * size
 }
 
 /// The text if it fits, otherwise as much of it as fits before an ellipsis.
@@ -70,6 +75,12 @@ pub(crate) fn both_ends(text: &str, size: f64, room: f64) -> String {
 
 /// Breaks a text at spaces into lines no wider than `room`, the last of at most `max_lines` shortened.
 pub(crate) fn wrap(text: &str, size: f64, room: f64, max_lines: usize) -> Vec<String> {
+    lines(text, size, room, max_lines).iter().map(|line| shorten(line, size, room)).collect()
+}
+
+/// Breaks a text at spaces into at most `max_lines` lines no wider than `room`, but for long words and what is left for
+/// the last line.
+pub(crate) fn lines(text: &str, size: f64, room: f64, max_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -90,7 +101,7 @@ pub(crate) fn wrap(text: &str, size: f64, room: f64, max_lines: usize) -> Vec<St
             last.push_str(&rest);
         }
     }
-    lines.iter().map(|line| shorten(line, size, room)).collect()
+    lines
 }
 
 fn lines_full(line: &str, word: &str, size: f64, room: f64) -> bool {

@@ -1,16 +1,22 @@
-//! The seal of a part: which store and which replicates it belongs to, and a checksum of what it holds.
+//! The seal of a part: which store and which replicates it belongs to, and checksums of what it holds.
 //!
-//! The seal is in the Parquet file's own key–value metadata, so that any reader still opens the file. The
-//! checksum is of names and values as they are read back, not of bytes: whatever changes a number is found,
-//! whether it is in the pages, in the footer or in the decoder.
+//! The seal is in the Parquet file's own key–value metadata, so that any reader still opens the file. One checksum is of
+//! names and values as they are read back: whatever changes a number is found, whether it is in the pages, in the
+//! footer or in the decoder. The other is of all bytes of the file, so that what changes no number is found too. Parts
+//! of earlier versions have only the first.
 
 use crate::data::{ColumnValues, parquet_bytes, read_columns};
+use bytes::Bytes;
 use std::io;
 use twox_hash::XxHash3_128;
 
 const OWNER: &str = "trustvb.manifest";
 const PART: &str = "trustvb.part";
 const CHECKSUM: &str = "trustvb.checksum";
+const BYTES: &str = "trustvb.bytes";
+
+/// What stands for the checksum of all bytes while it is computed.
+const UNKNOWN: &str = "00000000000000000000000000000000";
 
 /// The file of a part.
 pub(super) fn encode(
@@ -26,8 +32,18 @@ pub(super) fn encode(
             ColumnValues::Text(_) => return Err(io::Error::other("parts hold numbers only")),
         }
     }
-    let seal = [(OWNER, owner.to_owned()), (PART, part.to_owned()), (CHECKSUM, sum.hex())];
-    parquet_bytes(columns, &seal)
+    // That of the bytes comes first: a list that lost its end then lost the other one, without which no part is read.
+    let seal = [
+        (BYTES, UNKNOWN.to_owned()),
+        (OWNER, owner.to_owned()),
+        (PART, part.to_owned()),
+        (CHECKSUM, sum.hex()),
+    ];
+    let mut content = parquet_bytes(columns, &seal)?;
+    let (at, sum) = whole(&content, UNKNOWN)
+        .ok_or_else(|| io::Error::other("a part has no place for the checksum of its bytes"))?;
+    content[at..at + UNKNOWN.len()].copy_from_slice(sum.as_bytes());
+    Ok(content)
 }
 
 /// The columns of a part. Without an `owner` it is a part of an older store, which has no seal.
@@ -38,7 +54,8 @@ pub(super) fn decode(
     names: &[String],
     n_rows: usize,
 ) -> Result<Vec<Vec<f64>>, String> {
-    let (columns, metadata) = read_columns(content, names, n_rows)?;
+    let content = Bytes::from(content);
+    let (columns, metadata) = read_columns(content.clone(), names, n_rows)?;
     let field =
         |key: &str| metadata.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     let Some(owner) = owner else {
@@ -59,13 +76,41 @@ pub(super) fn decode(
         (Some(_), Some(_), Some(stated)) => {
             let mut sum = Checksum::new(owner, part);
             names.iter().zip(&columns).for_each(|(name, x)| sum.column(name, x.iter().copied()));
-            match stated == sum.hex() {
-                true => Ok(columns),
-                false => Err("its contents do not match their checksum".to_owned()),
+            if stated != sum.hex() {
+                return Err("its contents do not match their checksum".to_owned());
             }
+            check_bytes(&content, &metadata)?;
+            Ok(columns)
         }
         _ => Err("it carries no checksum".to_owned()),
     }
+}
+
+/// Checks all bytes of a part whose values are right. One of an earlier version states no checksum of them; it has no
+/// other pairs than those of its seal either, so that a damaged name of this one is not taken for such a part.
+fn check_bytes(content: &[u8], metadata: &[(String, String)]) -> Result<(), String> {
+    let is_known = |key: &str| [BYTES, OWNER, PART, CHECKSUM].contains(&key);
+    if let Some((key, _)) = metadata.iter().find(|(key, _)| !is_known(key)) {
+        return Err(format!("its metadata has `{}`, which is of no part", short(key)));
+    }
+    match metadata.iter().find(|(key, _)| key == BYTES) {
+        Some((_, stated)) if whole(content, stated).is_none_or(|(_, sum)| sum != *stated) => {
+            Err("its bytes do not match their checksum".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where a file states the checksum of all its bytes, and what that should be: with [`UNKNOWN`] in its place.
+fn whole(content: &[u8], stated: &str) -> Option<(usize, String)> {
+    let length = UNKNOWN.len();
+    // The footer is at the end, and a column may hold the same bytes by chance.
+    let at = content.windows(length).rposition(|window| window == stated.as_bytes())?;
+    let mut sum = Checksum(XxHash3_128::new());
+    for piece in [&content[..at], UNKNOWN.as_bytes(), &content[at + length..]] {
+        sum.0.write(piece);
+    }
+    Some((at, sum.hex()))
 }
 
 /// As much of a hash as tells two apart.
@@ -107,5 +152,63 @@ impl Checksum {
 
     fn hex(&self) -> String {
         format!("{:032x}", self.0.finish_128())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 3] = ["replicate", "omega", "pi"];
+
+    fn columns<'a>(ids: &'a [i32], x: &'a [f64]) -> Vec<(&'a str, ColumnValues<'a>)> {
+        let doubles = ColumnValues::Doubles(x);
+        NAMES.into_iter().zip([ColumnValues::Integers(ids), doubles, doubles]).collect()
+    }
+
+    fn read(content: Vec<u8>, part: &str) -> Result<Vec<Vec<f64>>, String> {
+        decode(content, Some("a hash"), part, &NAMES.map(str::to_owned), 3)
+    }
+
+    #[test]
+    fn no_byte_of_a_part_may_change() {
+        let (ids, x) = ([1, 2, 3], [0.25, f64::NAN, -1e300]);
+        let part = encode("a hash", "full 0-19", &columns(&ids, &x)).unwrap();
+        let back = read(part.clone(), "full 0-19").unwrap();
+        assert_eq!(back[0], [1.0, 2.0, 3.0]);
+        assert_eq!(back[1].iter().map(|v| v.to_bits()).collect::<Vec<_>>(), x.map(f64::to_bits));
+        for at in 0..part.len() {
+            for bits in (0..8).map(|bit| 1 << bit).chain([0x20 ^ 0x40, 0xff]) {
+                let mut changed = part.clone();
+                changed[at] ^= bits;
+                let read = read(changed, "full 0-19");
+                assert!(read.is_err(), "byte {at} of {} changed by {bits:#x}", part.len());
+            }
+        }
+        for cut in 1..part.len() {
+            assert!(read(part[..cut].to_vec(), "full 0-19").is_err(), "cut to {cut} bytes");
+        }
+        assert!(read(part, "full 20-39").unwrap_err().contains("where full 20-39 should be"));
+    }
+
+    /// As versions wrote them that had no checksum of bytes: values are checked as ever, and other pairs are refused.
+    #[test]
+    fn earlier_parts_are_read_as_before() {
+        let (ids, x) = ([1, 2, 3], [0.25, 0.5, 0.75]);
+        let columns = columns(&ids, &x);
+        let earlier = |sum: String, extra: Option<&str>| {
+            let mut seal = vec![(OWNER, "a hash".to_owned()), (PART, "full 0-19".to_owned())];
+            seal.push((CHECKSUM, sum));
+            seal.extend(extra.map(|key| (key, UNKNOWN.to_owned())));
+            read(parquet_bytes(&columns, &seal).unwrap(), "full 0-19")
+        };
+        let mut sum = Checksum::new("a hash", "full 0-19");
+        for (name, values) in NAMES.into_iter().zip([[1.0, 2.0, 3.0], x, x]) {
+            sum.column(name, values.into_iter());
+        }
+        assert_eq!(earlier(sum.hex(), None).unwrap()[2], x);
+        assert!(earlier(UNKNOWN.to_owned(), None).unwrap_err().contains("contents do not match"));
+        assert!(earlier(sum.hex(), Some(BYTES)).unwrap_err().contains("bytes do not match"));
+        assert!(earlier(sum.hex(), Some("trustvb.bytez")).unwrap_err().contains("trustvb.bytez"));
     }
 }

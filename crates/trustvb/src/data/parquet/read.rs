@@ -76,7 +76,7 @@ pub(crate) type ColumnsAndMetadata = (Vec<Vec<f64>>, Vec<(String, String)>);
 /// all be there and have `n_rows` rows; the footer is asked before anything is decoded. They come in the
 /// order of `names`; what is wrong is said without the file's name.
 pub(crate) fn read_columns(
-    content: Vec<u8>,
+    content: Bytes,
     names: &[String],
     n_rows: usize,
 ) -> Result<ColumnsAndMetadata, String> {
@@ -87,12 +87,12 @@ pub(crate) fn read_columns(
 }
 
 fn read_columns_unguarded(
-    content: Vec<u8>,
+    content: Bytes,
     names: &[String],
     n_rows: usize,
 ) -> Result<ColumnsAndMetadata, ParquetError> {
     let wrong = |what: String| Err(ParquetError::General(what));
-    let reader = SerializedFileReader::new(Bytes::from(content))?;
+    let reader = SerializedFileReader::new(content)?;
     let metadata = reader.metadata();
     let found = metadata.file_metadata().num_rows();
     if usize::try_from(found) != Ok(n_rows) {

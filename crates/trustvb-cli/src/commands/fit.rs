@@ -102,9 +102,22 @@ impl Summary {
         summary_csv(&self.rows)
     }
 
+    /// How it ended.
+    pub(super) fn status(&self) -> &'static str {
+        self.fit.outcome.status.name()
+    }
+
+    pub(super) fn bound(&self) -> f64 {
+        self.fit.outcome.bound
+    }
+
     /// How it ended and its bound.
     pub(super) fn status_csv(&self) -> String {
-        format!("{},{}", self.fit.outcome.status.name(), csv_number(self.fit.outcome.bound))
+        format!("{},{}", self.status(), csv_number(self.bound()))
+    }
+
+    pub(super) fn into_rows(self) -> Vec<Row> {
+        self.rows
     }
 
     /// The lines as cells for people.
@@ -129,13 +142,13 @@ impl Summary {
 }
 
 /// One line of the summary: a quantity with its uncalibrated interval.
-struct Row {
-    component: usize,
-    name: String,
+pub(super) struct Row {
+    pub(super) component: usize,
+    pub(super) name: String,
     label: String,
-    estimate: f64,
-    lower: f64,
-    upper: f64,
+    pub(super) estimate: f64,
+    pub(super) lower: f64,
+    pub(super) upper: f64,
 }
 
 /// More columns than this would make a summary of correlations that nobody reads.

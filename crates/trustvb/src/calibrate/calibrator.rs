@@ -8,8 +8,9 @@ use crate::functional::Part;
 use crate::model::Model;
 use crate::resample::Design;
 use crate::table::TvbTable;
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Answers questions about one table.
 pub struct Calibrator<'a> {
@@ -29,6 +30,21 @@ pub struct Calibrator<'a> {
 pub(super) struct Shown {
     pub(super) overlap: OnceLock<Option<f64>>,
     pub(super) made_by_prior: OnceLock<Vec<f64>>,
+    /// Shares of bootstraps that another numbering would fit better, by design and grid point.
+    mismatched: Mutex<BTreeMap<(Design, usize), f64>>,
+}
+
+impl Shown {
+    /// Share of bootstraps whose components are not those of the full data at grid point `i`.
+    pub(super) fn mismatched(&self, table: &TvbTable, design: Design, i: usize) -> f64 {
+        let known = || self.mismatched.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(share) = known().get(&(design, i)) {
+            return *share;
+        }
+        let share = flag::mismatched(table, design, i);
+        known().insert((design, i), share);
+        share
+    }
 }
 
 impl<'a> Calibrator<'a> {

@@ -270,7 +270,7 @@ impl Evidence for Question<'_> {
     }
 
     fn mismatched(&self, design: Design, i: usize) -> f64 {
-        flag::mismatched(self.table, design, i)
+        self.shown.mismatched(self.table, design, i)
     }
 
     fn is_costly(&self) -> bool {

@@ -4,7 +4,7 @@
 //! checksum is of names and values as they are read back, not of bytes: whatever changes a number is found,
 //! whether it is in the pages, in the footer or in the decoder.
 
-use crate::data::{ColumnValues, parquet_bytes, read_columns};
+use crate::data::{ColumnValues, Sheet, parquet_bytes, read_columns, read_sheet};
 use std::io;
 use twox_hash::XxHash3_128;
 
@@ -19,13 +19,7 @@ pub(super) fn encode(
     columns: &[(&str, ColumnValues<'_>)],
 ) -> io::Result<Vec<u8>> {
     let mut sum = Checksum::new(owner, part);
-    for (name, values) in columns {
-        match values {
-            ColumnValues::Doubles(x) => sum.column(name, x.iter().copied()),
-            ColumnValues::Integers(x) => sum.column(name, x.iter().map(|&i| f64::from(i))),
-            ColumnValues::Text(_) => return Err(io::Error::other("parts hold numbers only")),
-        }
-    }
+    columns.iter().for_each(|(name, values)| sum.values(name, values));
     let seal = [(OWNER, owner.to_owned()), (PART, part.to_owned()), (CHECKSUM, sum.hex())];
     parquet_bytes(columns, &seal)
 }
@@ -39,11 +33,41 @@ pub(super) fn decode(
     n_rows: usize,
 ) -> Result<Vec<Vec<f64>>, String> {
     let (columns, metadata) = read_columns(content, names, n_rows)?;
+    let checksum = |mut sum: Checksum| {
+        names.iter().zip(&columns).for_each(|(name, x)| sum.column(name, x.iter().copied()));
+        sum.hex()
+    };
+    check(&metadata, owner, part, checksum)?;
+    Ok(columns)
+}
+
+/// All columns of a part that may hold words.
+pub(super) fn decode_sheet(
+    content: Vec<u8>,
+    owner: Option<&str>,
+    part: &str,
+) -> Result<Sheet, String> {
+    let (sheet, metadata) = read_sheet(content)?;
+    let checksum = |mut sum: Checksum| {
+        sheet.values().iter().for_each(|(name, values)| sum.values(name, values));
+        sum.hex()
+    };
+    check(&metadata, owner, part, checksum)?;
+    Ok(sheet)
+}
+
+/// Says what is wrong with a part whose file has these key–value pairs and this checksum.
+fn check(
+    metadata: &[(String, String)],
+    owner: Option<&str>,
+    part: &str,
+    checksum: impl FnOnce(Checksum) -> String,
+) -> Result<(), String> {
     let field =
         |key: &str| metadata.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     let Some(owner) = owner else {
         return match field(OWNER) {
-            None => Ok(columns),
+            None => Ok(()),
             Some(theirs) => Err(format!("it belongs to another manifest, {}", short(theirs))),
         };
     };
@@ -56,14 +80,10 @@ pub(super) fn decode(
         (_, Some(theirs), _) if theirs != part => {
             Err(format!("it holds {} where {part} should be", short(theirs)))
         }
-        (Some(_), Some(_), Some(stated)) => {
-            let mut sum = Checksum::new(owner, part);
-            names.iter().zip(&columns).for_each(|(name, x)| sum.column(name, x.iter().copied()));
-            match stated == sum.hex() {
-                true => Ok(columns),
-                false => Err("its contents do not match their checksum".to_owned()),
-            }
-        }
+        (Some(_), Some(_), Some(stated)) => match stated == checksum(Checksum::new(owner, part)) {
+            true => Ok(()),
+            false => Err("its contents do not match their checksum".to_owned()),
+        },
         _ => Err("it carries no checksum".to_owned()),
     }
 }
@@ -87,6 +107,18 @@ impl Checksum {
     fn text(&mut self, text: &str) {
         self.0.write(&(text.len() as u64).to_le_bytes());
         self.0.write(text.as_bytes());
+    }
+
+    fn values(&mut self, name: &str, values: &ColumnValues<'_>) {
+        match values {
+            ColumnValues::Doubles(x) => self.column(name, x.iter().copied()),
+            ColumnValues::Integers(x) => self.column(name, x.iter().map(|&i| f64::from(i))),
+            ColumnValues::Text(x) => {
+                self.text(name);
+                self.0.write(&(x.len() as u64).to_le_bytes());
+                x.iter().for_each(|word| self.text(word));
+            }
+        }
     }
 
     fn column(&mut self, name: &str, values: impl ExactSizeIterator<Item = f64>) {

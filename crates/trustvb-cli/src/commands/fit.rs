@@ -9,6 +9,7 @@ use crate::output::{
 };
 use crate::progress;
 use serde_json::{Map, Value, json};
+use std::time::Instant;
 use trustvb::calibrate::Law;
 use trustvb::fit::{Fit, Progress, Status, fit};
 use trustvb::functional::Functional;
@@ -32,14 +33,17 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     }
     let given = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
     let bar = progress::spinner("fitting", quiet);
+    let tolerance = args.iteration.tolerance.unwrap_or(trustvb::defaults::TOLERANCE);
+    let mut falling = progress::Falling::to(tolerance);
     let found = one(args, given, &mut |p| {
         bar.set_message(format!(
-            "start {} of {}, sweep {}, bound {:.6}, change {:.1e}",
+            "start {} of {}, sweep {}, bound {:.6}, change {:.1e}{}",
             p.start + 1,
             p.starts,
             p.sweeps,
             p.bound,
-            p.change
+            p.change,
+            falling.left(p.start, p.change, Instant::now()),
         ));
     });
     bar.finish_and_clear();

@@ -24,14 +24,14 @@ pub(crate) fn run() -> Result<(), String> {
     let section = section()?;
     let path = root().join("benches/RESULTS.md");
     let text = fs::read_to_string(&path).map_err(|why| format!("{}: {why}", path.display()))?;
-    fs::write(&path, replaced(&text, &section))
+    fs::write(&path, replaced(&text, HEADING, &section))
         .map_err(|why| format!("cannot write {}: {why}", path.display()))
 }
 
-/// The results with this section, at the end or where it was.
-fn replaced(text: &str, section: &str) -> String {
-    let Some(at) = text.find(HEADING) else { return format!("{text}{section}") };
-    let after = text[at + HEADING.len()..].find("\n## ").map(|next| at + HEADING.len() + next);
+/// The results with a section, at the end or where that of its heading was.
+pub(crate) fn replaced(text: &str, heading: &str, section: &str) -> String {
+    let Some(at) = text.find(heading) else { return format!("{text}{section}") };
+    let after = text[at + heading.len()..].find("\n## ").map(|next| at + heading.len() + next);
     format!("{}{section}{}", &text[..at], after.map_or("", |next| &text[next..]))
 }
 
@@ -108,9 +108,9 @@ mod tests {
     fn a_section_takes_the_place_of_its_own() {
         let old = format!("# Benchmarks\n{HEADING}old\n\n## Other\n");
         assert_eq!(
-            replaced(&old, &format!("{HEADING}new\n")),
+            replaced(&old, HEADING, &format!("{HEADING}new\n")),
             format!("# Benchmarks\n{HEADING}new\n\n## Other\n")
         );
-        assert_eq!(replaced("# Benchmarks\n", "new"), "# Benchmarks\nnew");
+        assert_eq!(replaced("# Benchmarks\n", HEADING, "new"), "# Benchmarks\nnew");
     }
 }

@@ -10,6 +10,7 @@ mod bench;
 mod bench_classes;
 mod bench_defaults;
 mod bench_explore;
+mod bench_plans;
 mod browser;
 mod checksums;
 mod cluster;
@@ -74,6 +75,7 @@ usage: cargo xtask TASK
   bench --defaults
                   only its sections on defaults and starts, which replace those of the file
   bench classes   only its section on latent classes
+  bench plans     only its section on what `trustvb table plan` says and what tables cost
   fuzz [--minutes N] [--seed N] [--inputs N]
                   mutated files, formulas, quantities and requests, none of which may panic; findings go to
                   fuzz/corpus
@@ -112,6 +114,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(),
         ["bench", "--defaults"] => bench_defaults::again(),
         ["bench", "classes"] => bench_classes::run(),
+        ["bench", "plans"] => bench_plans::run(),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["fixtures"] => fixtures::run(),
         ["pictures"] => browser::pictures(),

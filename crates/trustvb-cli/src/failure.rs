@@ -95,6 +95,7 @@ impl From<trustvb::calibrate::CalibrateError> for Failure {
 run_failures!(
     trustvb::data::DataError,
     trustvb::model::ModelError,
+    trustvb::table::StoreError,
     trustvb::table::TableError,
     trustvb::study::StudyError
 );

@@ -24,7 +24,7 @@ use trustvb::model::{
 use trustvb::posterior::Layout;
 use trustvb::problem::Problem;
 use trustvb::resample::{GivenResamples, Subsets};
-use trustvb::table::{Blueprint, Plan, PlanError, TvbTable};
+use trustvb::table::{Blueprint, Plan, PlanError, TableReader, TvbTable};
 use trustvb::weights::WeightKind;
 
 /// A problem with where its data are from.
@@ -303,12 +303,17 @@ pub(crate) fn start(args: &IterationArgs, problem: &Problem) -> Result<Start, Fa
 
 /// A table that was kept, with a remark if nobody can say whether it is as it was written.
 pub(crate) fn table(path: &Path, quiet: bool) -> Result<TvbTable, Failure> {
-    let table = trustvb::table::open(&place(path)?)?;
-    if !quiet && !table.is_checked() {
+    Ok(reader(path, quiet)?.whole()?)
+}
+
+/// The same before its fits are read.
+pub(crate) fn reader(path: &Path, quiet: bool) -> Result<TableReader, Failure> {
+    let reader = TableReader::open(&place(path)?)?;
+    if !quiet && !reader.is_checked() {
         let name = path.display().to_string();
-        say(crate::commands::table::unchecked(&name, table.manifest().schema));
+        say(crate::commands::table::unchecked(&name, reader.manifest().schema));
     }
-    Ok(table)
+    Ok(reader)
 }
 
 /// A table's folder, or its address in an object store.

@@ -60,6 +60,13 @@ fn a_group_is_answered_as_its_own_file_would_be() {
     assert!(rows.iter().all(|row| row["lower"].as_f64() < row["upper"].as_f64()));
     assert_eq!(rows[0]["group"], "A");
     assert_eq!(rows[0]["recommended"], Value::Bool(true));
+
+    // For people, a column of warnings only where there is one.
+    let shown = |bootstraps| {
+        let ask = ["calibrate", "plants.csv", "--by", "site", "-q", "-B", bootstraps];
+        scratch.ok(&ask).stdout
+    };
+    assert!(shown("20").contains("warnings") && !shown("400").contains("warnings"));
 }
 
 #[test]
@@ -84,6 +91,63 @@ fn fits_by_group_and_parquet() {
     let read =
         ["fit", "sites.parquet", "-k", "1", "--columns", "lower,upper", "--drop-missing", "-q"];
     assert!(scratch.ok(&read).stdout.contains("mu[1,lower]"));
+    // Done once, it is not done again.
+    let aloud: Vec<&str> = ask.into_iter().filter(|word| *word != "-q").collect();
+    let again = scratch.ok(&aloud);
+    assert!(again.stderr.contains("sites.parquet has all 3 groups already"), "{}", again.stderr);
+
+    let fits = ["fit", "plants.csv", "--by", "site", "-q", "-o", "fits.parquet"];
+    scratch.ok(&fits);
+    let read = ["fit", "fits.parquet", "-k", "1", "--columns", "lower,upper", "--drop-missing"];
+    assert!(scratch.ok(&read).stdout.contains("mu[1,lower]"));
+}
+
+/// So many groups of two clusters.
+fn many(scratch: &Scratch, groups: usize) {
+    let mut text = String::from("site,x,y\n");
+    for group in 0..groups {
+        for i in 0..60 {
+            let far = if i % 3 == 0 { 6.0 } else { 0.0 };
+            let (x, y) = (((i * 7 + group) % 11) as f64 / 7.0, ((i * 5 + group) % 13) as f64 / 5.0);
+            text.push_str(&format!("s{group},{},{}\n", x + far, y + far));
+        }
+    }
+    scratch.write("many.csv", text);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_bytes() {
+    let scratch = Scratch::new();
+    many(&scratch, 70);
+    let ask = |seed: &'static str, threads: &'static str, file: &'static str| {
+        let by = ["calibrate", "many.csv", "--by", "site", "-B", "60", "--seed", seed];
+        [&by[..], &["--threads", threads, "-o", file]].concat()
+    };
+    scratch.ok(&ask("1", "2", "whole.parquet"));
+    let child = scratch.spawn(&ask("1", "1", "cut.parquet"));
+    let parts = scratch.path("cut.parquet.parts");
+    while common::parts(&parts) == 0 && !scratch.path("cut.parquet").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    // It may have come to its end meanwhile, which a signal no longer changes.
+    let _ = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let cut = common::finish(child);
+    if cut.code != Some(0) {
+        assert_eq!(cut.code, Some(130), "{}", cut.stderr);
+        let kept = "what is done is in cut.parquet.parts, and the same command goes on from there";
+        assert!(cut.stderr.contains(kept), "{}", cut.stderr);
+        assert!(!scratch.path("cut.parquet").exists());
+        let other = scratch.run(&ask("2", "2", "cut.parquet"));
+        assert_eq!(other.code, Some(1));
+        let said = ["settings.seed is 1, here it is 2", "remove cut.parquet.parts to begin again"];
+        assert!(said.iter().all(|words| other.stderr.contains(words)), "{}", other.stderr);
+        let rest = scratch.ok(&ask("1", "2", "cut.parquet"));
+        assert!(rest.stderr.contains("of 70 groups are in cut.parquet.parts"), "{}", rest.stderr);
+    }
+    assert!(!parts.exists());
+    let bytes = |file: &str| std::fs::read(scratch.path(file)).unwrap();
+    assert!(bytes("whole.parquet") == bytes("cut.parquet"), "the files differ");
 }
 
 #[test]

@@ -62,6 +62,8 @@ pub mod data;
 pub mod defaults;
 pub mod fit;
 pub mod functional;
+#[cfg(feature = "parquet")]
+pub mod groups;
 mod hash;
 pub mod linalg;
 #[cfg(feature = "parquet")]

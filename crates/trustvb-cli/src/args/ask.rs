@@ -88,7 +88,8 @@ pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Do this for the rows of each value of a column, on all cores; one table of all of them, in which a group that
-    /// cannot be fitted is a row too; with -o NAME.parquet as Parquet, with a column for each flag
+    /// cannot be fitted is a row too; with -o NAME.parquet as Parquet, with a column for each flag, resumed if it was
+    /// interrupted
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["save", "plot", "profile", "stream", "resamples", "subsets"], help_heading = heading::COMMON)]
     pub(crate) by: Option<String>,
     /// Keep the table in this folder

@@ -25,7 +25,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) responsibilities: Option<PathBuf>,
     /// Fit the rows of each value of a column, on all cores; one table of all of them, in which a group that cannot be
-    /// fitted is a row too
+    /// fitted is a row too; with -o NAME.parquet as Parquet, resumed if it was interrupted
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["trace", "responsibilities", "stream"])]
     pub(crate) by: Option<String>,
     #[command(flatten)]

@@ -31,14 +31,14 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let kept =
         place.as_ref().map_or("nothing is kept".to_owned(), |p| format!("no fit is in {p} yet"));
     progress::keeps(format!("{kept}; `trustvb table build` keeps what is done and can be resumed"));
-    let bar = progress::bar("fitting resamples", quiet);
+    let paths = progress::Paths::new(quiet);
     let watch = Watch {
         cancel: progress::interruption(),
-        begin: &|paths| bar.set_length(paths),
-        done: &|| bar.inc(1),
+        begin: &|n| paths.begin(n),
+        done: &|| paths.done(),
     };
     let table = blueprint.build(&Cpu, &watch);
-    bar.finish_and_clear();
+    paths.bar.finish_and_clear();
     let table = table.map_err(|error| match error {
         BuildError::Cancelled => Failure::Interrupted,
         other => other.into(),

@@ -9,6 +9,7 @@ use crate::output::{
 };
 use crate::progress;
 use serde_json::{Map, Value, json};
+use std::time::Instant;
 use trustvb::calibrate::Law;
 use trustvb::fit::{Fit, Progress, Status, fit};
 use trustvb::functional::Functional;
@@ -32,14 +33,17 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     }
     let given = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
     let bar = progress::spinner("fitting", quiet);
+    let tolerance = args.iteration.tolerance.unwrap_or(trustvb::defaults::TOLERANCE);
+    let mut falling = progress::Falling::to(tolerance);
     let found = one(args, given, &mut |p| {
         bar.set_message(format!(
-            "start {} of {}, sweep {}, bound {:.6}, change {:.1e}",
+            "start {} of {}, sweep {}, bound {:.6}, change {:.1e}{}",
             p.start + 1,
             p.starts,
             p.sweeps,
             p.bound,
-            p.change
+            p.change,
+            falling.left(p.start, p.change, Instant::now()),
         ));
     });
     bar.finish_and_clear();
@@ -102,9 +106,22 @@ impl Summary {
         summary_csv(&self.rows)
     }
 
+    /// How it ended.
+    pub(super) fn status(&self) -> &'static str {
+        self.fit.outcome.status.name()
+    }
+
+    pub(super) fn bound(&self) -> f64 {
+        self.fit.outcome.bound
+    }
+
     /// How it ended and its bound.
     pub(super) fn status_csv(&self) -> String {
-        format!("{},{}", self.fit.outcome.status.name(), csv_number(self.fit.outcome.bound))
+        format!("{},{}", self.status(), csv_number(self.bound()))
+    }
+
+    pub(super) fn into_rows(self) -> Vec<Row> {
+        self.rows
     }
 
     /// The lines as cells for people.
@@ -129,13 +146,13 @@ impl Summary {
 }
 
 /// One line of the summary: a quantity with its uncalibrated interval.
-struct Row {
-    component: usize,
-    name: String,
+pub(super) struct Row {
+    pub(super) component: usize,
+    pub(super) name: String,
     label: String,
-    estimate: f64,
-    lower: f64,
-    upper: f64,
+    pub(super) estimate: f64,
+    pub(super) lower: f64,
+    pub(super) upper: f64,
 }
 
 /// More columns than this would make a summary of correlations that nobody reads.

@@ -7,16 +7,28 @@ use crate::say::say;
 use crate::{input, progress};
 use trustvb::answers::usual_methods;
 use trustvb::calibrate::{Calibrator, Memory, Method};
-use trustvb::functional::Functional;
+use trustvb::functional::{Functional, Part};
 use trustvb::resample::Design;
-use trustvb::table::TvbTable;
+use trustvb::table::{TableReader, TvbTable};
 use trustvb_report::picture::Quantity;
 
+/// Bytes of a table that are read as a whole; of a larger one only what is asked for, in pieces.
+const WHOLE: f64 = 256e6;
+
+/// Bytes of such a piece.
+const PIECE: f64 = 128e6;
+
 pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
-    let table = input::table(&args.table, args.output.quiet)?;
-    let functionals = input::functionals(&args.functionals, table.layout())?;
+    let reader = input::reader(&args.table, args.output.quiet)?;
+    let functionals = input::functionals(&args.functionals, reader.layout())?;
     check(&args.output)?;
     super::plot::check_all(&args.question)?;
+    let source = args.table.display().to_string();
+    let draws = args.question.plot.is_some() || args.question.profile.is_some();
+    if reader.bytes() > WHOLE && !draws {
+        return in_pieces(args, &reader, &functionals, &source);
+    }
+    let table = reader.whole()?;
     let methods = input::methods(&args.question.ask.method, &usual_methods(&table))?;
     let asked = Asked {
         table: &table,
@@ -25,8 +37,49 @@ pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
         question: &args.question.ask,
         quiet: args.output.quiet,
     };
-    let source = args.table.display().to_string();
     ask(&asked, &source, &args.question, &args.output)
+}
+
+/// Asks a table without holding it: a few quantities at a time, with what they need of each fit.
+fn in_pieces(
+    args: &IntervalArgs,
+    reader: &TableReader,
+    functionals: &[Functional],
+    source: &str,
+) -> Result<(), Failure> {
+    // Those that the table can answer are known when it has been read.
+    let candidates = input::methods(&args.question.ask.method, Method::usual(false))?;
+    let levels = input::levels(&args.question.ask);
+    let parts: Vec<&Part> = functionals.iter().flat_map(Functional::parts).collect();
+    let bar = progress::bar("calibrating", args.output.quiet);
+    bar.set_length(parts.len() as u64);
+    let mut quantities = Vec::new();
+    let mut last = None;
+    for batch in reader.batches(&parts, &candidates, PIECE) {
+        let parts = &parts[batch];
+        drop(last.take());
+        let table = reader.for_parts(parts, &candidates)?;
+        let methods = input::methods(&args.question.ask.method, &usual_methods(&table))?;
+        let calibrator = Calibrator::new(&table, args.question.ask.draws)?;
+        let cancel = progress::interruption();
+        let answers = calibrator.answer_all(parts, &methods, &levels, cancel, &|| bar.inc(1))?;
+        let own = parts.iter().zip(answers).map(|(part, answers)| Quantity { part, answers });
+        quantities.extend(own);
+        last = Some((table, methods));
+    }
+    bar.finish_and_clear();
+    let (table, methods) = match last {
+        Some(read) => read,
+        None => (reader.for_parts(&[], &candidates)?, candidates),
+    };
+    let asked = Asked {
+        table: &table,
+        functionals,
+        methods: &methods,
+        question: &args.question.ask,
+        quiet: args.output.quiet,
+    };
+    show(&asked, source, &quantities, &args.question, &args.output)
 }
 
 /// A question to a table.
@@ -47,6 +100,28 @@ pub(crate) fn ask(
     output: &OutputArgs,
 ) -> Result<(), Failure> {
     let quantities = answer(asked)?;
+    show(asked, source, &quantities, shown, output)?;
+    if let Some(path) = &shown.plot {
+        let level = input::levels(asked.question)[0];
+        super::plot::draw(path, asked.table, &quantities, level, asked.question.draws)?;
+    }
+    if let Some(path) = &shown.profile {
+        // Of every column, whatever was asked.
+        let functionals = Functional::defaults(asked.table.layout());
+        let all = answer(&Asked { functionals: &functionals, ..*asked })?;
+        super::plot::draw_profile(path, asked.table, &all, input::levels(asked.question)[0])?;
+    }
+    Ok(())
+}
+
+/// Prints what was answered.
+fn show(
+    asked: &Asked<'_>,
+    source: &str,
+    quantities: &[Quantity<'_>],
+    shown: &QuestionArgs,
+    output: &OutputArgs,
+) -> Result<(), Failure> {
     if progress::is_visible(asked.quiet) {
         for method in asked.methods {
             if let Some(better) = method.superseded_by() {
@@ -59,21 +134,11 @@ pub(crate) fn ask(
         }
     }
     let heading = Heading { short: headline(asked.table, source), long: heading(asked, source) };
-    let text = answers(output, &quantities, asked.table, &heading, shown.every_method());
+    let text = answers(output, quantities, asked.table, &heading, shown.every_method());
     write(output, &text)?;
     let one_row = output.format == Format::Table && !shown.every_method();
     if one_row && progress::is_visible(asked.quiet) {
         say("more with --all-methods; `trustvb help terms` explains the words");
-    }
-    if let Some(path) = &shown.plot {
-        let level = input::levels(asked.question)[0];
-        super::plot::draw(path, asked.table, &quantities, level, asked.question.draws)?;
-    }
-    if let Some(path) = &shown.profile {
-        // Of every column, whatever was asked.
-        let functionals = Functional::defaults(asked.table.layout());
-        let all = answer(&Asked { functionals: &functionals, ..*asked })?;
-        super::plot::draw_profile(path, asked.table, &all, input::levels(asked.question)[0])?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ mod cpu;
 
 pub use cpu::Cpu;
 
-use crate::fit::{PathFits, PathOptions, Reference, Trip, Walk};
+use crate::fit::{PathFits, PathOptions, Reference, Spare, Trip, Walk};
 use crate::model::Model;
 use crate::resample::{Design, Resamples};
 use std::collections::BTreeMap;
@@ -33,6 +33,11 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     /// The path of a job, at its beginning. That of the full data is known and at its end.
     pub fn walk(&self, job: Job) -> Walk<'a> {
+        self.walk_with(job, None)
+    }
+
+    /// As [`Work::walk`], in the working memory of another.
+    fn walk_with(&self, job: Job, spare: Option<Spare<'a>>) -> Walk<'a> {
         let (resamples, model, first) = (self.resamples, self.model, self.first);
         let trip = Trip {
             model: self.model,
@@ -48,7 +53,7 @@ impl<'a> Work<'a> {
         };
         match job.design == Design::Full && job.replicate == 0 {
             true => Walk::known(trip),
-            false => Walk::new(trip),
+            false => Walk::with(trip, spare),
         }
     }
 

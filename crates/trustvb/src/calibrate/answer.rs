@@ -101,6 +101,9 @@ pub enum CalibrateError {
     /// The stored data do not make the stored model.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A part of the table was there and no longer is.
+    #[error("the table could not be read again: {0}")]
+    Unreadable(String),
     /// Nobody waits for the answer any more.
     #[error("interrupted")]
     Cancelled,

@@ -42,7 +42,7 @@ pub(super) fn values(question: &Question<'_>) -> Vec<f64> {
     let table = question.table;
     let checked = question.checked_values(Design::Full, 0);
     let value = |(job, path): (&Job, &PathFits)| {
-        let value = question.part.plug_in(table.parameters(path, 0)?);
+        let value = question.part.plug_in(&table.row(path, 0)?);
         // A little bootstrap tells of deviations from its subset.
         match table.manifest().subsets {
             None => Some(value),

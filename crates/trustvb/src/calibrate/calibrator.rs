@@ -8,8 +8,13 @@ use crate::functional::Part;
 use crate::model::Model;
 use crate::resample::Design;
 use crate::table::TvbTable;
+use std::collections::BTreeMap;
+#[cfg(feature = "parquet")]
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+#[cfg(feature = "parquet")]
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Answers questions about one table.
 pub struct Calibrator<'a> {
@@ -29,6 +34,55 @@ pub struct Calibrator<'a> {
 pub(super) struct Shown {
     pub(super) overlap: OnceLock<Option<f64>>,
     pub(super) made_by_prior: OnceLock<Vec<f64>>,
+    /// Shares of bootstraps that another numbering would fit better, by design and grid point.
+    mismatched: Mutex<BTreeMap<(Design, usize), f64>>,
+    /// Those that were asked for and have not been found yet.
+    #[cfg(feature = "parquet")]
+    wanted: Mutex<BTreeSet<(Design, usize)>>,
+    #[cfg(feature = "parquet")]
+    is_looking_ahead: AtomicBool,
+    /// Why a part of the table could not be read again.
+    #[cfg(feature = "parquet")]
+    unreadable: OnceLock<String>,
+}
+
+impl Shown {
+    /// Share of bootstraps whose components are not those of the full data at grid point `i`.
+    pub(super) fn mismatched(&self, table: &TvbTable, design: Design, i: usize) -> f64 {
+        if let Some(share) = lock(&self.mismatched).get(&(design, i)) {
+            return *share;
+        }
+        #[cfg(feature = "parquet")]
+        if table.is_thin() {
+            lock(&self.wanted).insert((design, i));
+            // Nothing is looked up while it is found out what will be.
+            if !self.is_looking_ahead.load(Ordering::Relaxed) {
+                self.settle(table);
+            }
+            return lock(&self.mismatched).get(&(design, i)).copied().unwrap_or(0.0);
+        }
+        let share = flag::mismatched(table, design, i);
+        lock(&self.mismatched).insert((design, i), share);
+        share
+    }
+
+    /// Finds all that was wanted of a table that was read for certain questions.
+    #[cfg(feature = "parquet")]
+    fn settle(&self, table: &TvbTable) {
+        let wanted: Vec<(Design, usize)> =
+            std::mem::take(&mut *lock(&self.wanted)).into_iter().collect();
+        let Some(thin) = table.thin().filter(|_| !wanted.is_empty()) else { return };
+        match thin.mismatched(table, &wanted) {
+            Ok(shares) => lock(&self.mismatched).extend(wanted.into_iter().zip(shares)),
+            // The first reason is as good as any.
+            Err(error) => _ = self.unreadable.set(error.to_string()),
+        }
+    }
+}
+
+/// These hold whole entries only, so a panic elsewhere leaves them as good as before.
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Calibrator<'a> {
@@ -110,11 +164,53 @@ impl<'a> Calibrator<'a> {
         if question.is_cancelled() {
             return Err(CalibrateError::Cancelled);
         }
+        #[cfg(feature = "parquet")]
+        if let Some(why) = self.shown.unreadable.get() {
+            return Err(CalibrateError::Unreadable(why.clone()));
+        }
         for answer in &mut answers {
             flag::from_full_fit(&question, answer);
         }
         compare_methods(&mut answers);
         Ok(answers)
+    }
+
+    /// As [`Calibrator::answer_with`], for many parts; `done` is told of each.
+    ///
+    /// A table that was read for certain questions ([`TableReader::for_parts`](crate::table::TableReader::for_parts)) is
+    /// then read again once, and not for each of them.
+    #[cfg(feature = "parquet")]
+    pub fn answer_all(
+        &self,
+        parts: &[&Part],
+        methods: &[Method],
+        levels: &[f64],
+        cancel: &AtomicBool,
+        done: &dyn Fn(),
+    ) -> Result<Vec<Vec<Answer>>, CalibrateError> {
+        let on_grid: Vec<Method> =
+            methods.iter().copied().filter(|method| method.needs_grid()).collect();
+        let mut memories = Vec::new();
+        if self.table.is_thin() && !on_grid.is_empty() {
+            self.shown.is_looking_ahead.store(true, Ordering::Relaxed);
+            let ahead = parts.iter().try_for_each(|part| -> Result<(), CalibrateError> {
+                let memory = Memory::default();
+                self.answer_with(part, &on_grid, levels, &memory, cancel)?;
+                memories.push(memory);
+                Ok(())
+            });
+            self.shown.is_looking_ahead.store(false, Ordering::Relaxed);
+            ahead?;
+            self.shown.settle(self.table);
+        }
+        let answer = |(at, part): (usize, &&Part)| {
+            let unknown = Memory::default();
+            let memory = memories.get(at).unwrap_or(&unknown);
+            let answers = self.answer_with(part, methods, levels, memory, cancel);
+            done();
+            answers
+        };
+        parts.iter().enumerate().map(answer).collect()
     }
 
     /// The coverage curve that `method` looks at, at every `step`-th point of the grid and its last; for

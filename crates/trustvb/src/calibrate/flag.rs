@@ -413,14 +413,21 @@ pub(super) fn overlap(table: &TvbTable) -> Option<f64> {
     }
     let mut sums = vec![(0.0, 0.0); alpha.len()];
     let mut n = 0.0;
-    for (_, path) in table.bootstraps(Design::Full) {
-        let Some((alpha, total)) = table.parameters(path, 0).and_then(weights) else { continue };
+    let mut count = |alpha: &[f64], total: f64| {
         n += 1.0;
         for (sum, a) in sums.iter_mut().zip(alpha) {
             let logit = (a / (total - a)).ln();
             sum.0 += logit;
             sum.1 += logit * logit;
         }
+    };
+    #[cfg(feature = "parquet")]
+    for alpha in table.thin().into_iter().flat_map(|thin| thin.first_weights()) {
+        count(alpha, alpha.iter().sum());
+    }
+    for (_, path) in table.bootstraps(Design::Full) {
+        let Some((alpha, total)) = table.parameters(path, 0).and_then(weights) else { continue };
+        count(&alpha, total);
     }
     if n < 2.0 {
         return None;

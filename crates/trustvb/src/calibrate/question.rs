@@ -241,9 +241,9 @@ impl Evidence for Question<'_> {
             .with_min_len(16)
             .filter_map(|(job, path)| {
                 let value = *values.get(&self.table.checked_against(*job))?;
-                Some((self.table.parameters(path, i)?, value))
+                Some((self.table.row(path, i)?, value))
             })
-            .map(|(parameters, value)| self.law.place(parameters, value))
+            .map(|(parameters, value)| self.law.place(&parameters, value))
             .filter(|u| !u.is_nan())
             .collect();
         self.memory.keep(key, &places);
@@ -270,7 +270,7 @@ impl Evidence for Question<'_> {
     }
 
     fn mismatched(&self, design: Design, i: usize) -> f64 {
-        flag::mismatched(self.table, design, i)
+        self.shown.mismatched(self.table, design, i)
     }
 
     fn is_costly(&self) -> bool {

@@ -59,7 +59,7 @@ fn stretches(question: &Question<'_>, level: f64) -> Stretches {
         .with_min_len(16)
         .map(|(job, path)| {
             let (Some(parameters), Some(&value)) =
-                (table.parameters(path, 0), checked.get(&table.checked_against(*job)))
+                (table.row(path, 0), checked.get(&table.checked_against(*job)))
             else {
                 return f64::NAN;
             };
@@ -67,9 +67,9 @@ fn stretches(question: &Question<'_>, level: f64) -> Stretches {
                 return f64::NAN;
             }
             let range = question.part.range();
-            let (lower, upper) = question.law.quick_interval(parameters, level);
+            let (lower, upper) = question.law.quick_interval(&parameters, level);
             let reach = Reach {
-                estimate: range.unbounded(question.part.plug_in(parameters)),
+                estimate: range.unbounded(question.part.plug_in(&parameters)),
                 lower: range.unbounded(lower),
                 upper: range.unbounded(upper),
             };

@@ -4,6 +4,8 @@ use super::error::DataError;
 use super::frame::{Column, Frame};
 use super::read::ReadOptions;
 use super::read_csv;
+use crate::hash::hex;
+use sha2::{Digest, Sha256};
 
 /// Rows that share a value of a column, as a file of their own without that column.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +72,18 @@ impl Slice {
         read_csv(self.text.as_bytes(), &self.name, options)
     }
 
+    /// SHA-256 of the labels and rows of all of them, in order.
+    pub fn hash(slices: &[Slice]) -> String {
+        let mut hash = Sha256::new();
+        for slice in slices {
+            for text in [&slice.label, &slice.text] {
+                hash.update((text.len() as u64).to_le_bytes());
+                hash.update(text.as_bytes());
+            }
+        }
+        hex(hash)
+    }
+
     /// What messages call it.
     pub fn name(&self) -> &str {
         &self.name
@@ -105,6 +119,9 @@ mod tests {
         let columns = Some(vec!["x".to_owned()]);
         let options = ReadOptions { columns, ..ReadOptions::default() };
         assert_eq!(slices[1].frame(&options).unwrap().numeric(0).unwrap(), [2.0, 1000.0]);
+        let changed = split(&text.replace("1e3", "1000"), "site").unwrap().0;
+        assert_eq!(Slice::hash(&slices), Slice::hash(&slices.clone()));
+        assert_ne!(Slice::hash(&slices), Slice::hash(&changed));
     }
 
     #[test]

@@ -52,9 +52,11 @@ pub use grouped::Grouped;
 pub use missing::{BadCell, MissingCells, RowUnit};
 pub use parquet::write_parquet;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnValues, write_columns_parquet};
+pub use parquet::{Cells, ColumnValues, Sheet, write_columns_parquet};
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{dataset_bytes, parquet_bytes, read_columns, read_dataset_in};
+pub(crate) use parquet::{
+    RowGroups, dataset_bytes, metadata_of, parquet_bytes, read_columns, read_dataset_in, read_sheet,
+};
 pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};
 pub use regressors::GroupNames;

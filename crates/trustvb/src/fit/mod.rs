@@ -31,6 +31,7 @@ pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
 pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode};
 pub(crate) use start::{Care, Clusterable, centres_by_k_means, chosen_units, k_means};
+pub(crate) use walk::Spare;
 pub use walk::{Trip, Walk};
 pub(crate) use warm::{grown, improved, shrunk};
 

@@ -57,11 +57,20 @@ enum Attempt {
     Restarts { start: usize, best: Option<(Outcome, Vec<f64>)> },
 }
 
+/// The working memory of a walk that has come to its end, for another of the same model. Nothing of one walk is left for
+/// the next: weights are loaded and fits begun anew.
+pub(crate) struct Spare<'a>(Follower<'a>);
+
 impl<'a> Walk<'a> {
     /// A walk at its beginning.
     pub fn new(trip: Trip<'a>) -> Walk<'a> {
+        Walk::with(trip, None)
+    }
+
+    /// As [`Walk::new`], in the working memory of another.
+    pub(crate) fn with(trip: Trip<'a>, spare: Option<Spare<'a>>) -> Walk<'a> {
         let fits = PathFits::with_capacity(trip.omegas.len(), trip.model.layout().len());
-        let mut walk = Walk::at(0, trip, fits);
+        let mut walk = Walk::at(0, trip, fits, spare);
         walk.seek();
         walk
     }
@@ -69,12 +78,12 @@ impl<'a> Walk<'a> {
     /// The walk of the full data, which is known and needs no step.
     pub fn known(trip: Trip<'a>) -> Walk<'a> {
         let fits = trip.reference.fits.clone();
-        Walk::at(trip.omegas.len(), trip, fits)
+        Walk::at(trip.omegas.len(), trip, fits, None)
     }
 
-    fn at(at: usize, trip: Trip<'a>, fits: PathFits) -> Walk<'a> {
+    fn at(at: usize, trip: Trip<'a>, fits: PathFits, spare: Option<Spare<'a>>) -> Walk<'a> {
         Walk {
-            follower: Follower::new(trip.model),
+            follower: spare.map_or_else(|| Follower::new(trip.model), |spare| spare.0),
             fits,
             at,
             weights: Vec::new(),
@@ -122,6 +131,11 @@ impl<'a> Walk<'a> {
     /// The fits so far; one for each ω when it has come to its end.
     pub fn into_fits(self) -> PathFits {
         self.fits
+    }
+
+    /// The same, and its working memory.
+    pub(crate) fn finish(self) -> (PathFits, Spare<'a>) {
+        (self.fits, Spare(self.follower))
     }
 
     /// Begins the next fit that can be begun.

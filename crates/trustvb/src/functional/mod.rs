@@ -37,6 +37,8 @@
 //! ```
 
 mod advice;
+#[cfg(feature = "parquet")]
+mod columns;
 mod draws;
 mod error;
 mod evaluate;

@@ -1,4 +1,5 @@
-//! A folder, or a prefix in an object store, of parts under a manifest: what tables and studies both are.
+//! A folder, or a prefix in an object store, of parts under a manifest: what tables, studies and runs by
+//! groups all are.
 //!
 //! A store is claimed by creating its manifest exclusively, and then compared with what was wanted, so that of two
 //! builders with different settings one is told. The manifest states its own hash; every part names that hash and
@@ -11,7 +12,7 @@ mod part;
 pub use error::StoreError;
 pub(crate) use error::{Words, if_there};
 
-use crate::data::{ColumnValues, remove_leftovers};
+use crate::data::{ColumnValues, Sheet, remove_leftovers};
 use crate::hash::hex;
 use crate::location::Location;
 use serde::Serialize;
@@ -171,6 +172,13 @@ impl<M: Manifest> Store<M> {
             .map_err(|what| self.damaged(file, what))
     }
 
+    /// As [`read_part`](Self::read_part), all columns of a part that may hold words.
+    pub(crate) fn read_sheet(&self, file: &str, part: &str) -> Result<Sheet, StoreError> {
+        let content = self.place.read(file).map_err(|source| self.io(file, source))?;
+        part::decode_sheet(content, self.seal.as_deref(), part)
+            .map_err(|what| self.damaged(file, what))
+    }
+
     /// The error for a file that is not what it should be.
     pub(crate) fn damaged(&self, file: &str, what: impl Into<String>) -> StoreError {
         damaged::<M>(&self.place, file, what.into())
@@ -204,7 +212,7 @@ fn damaged<M: Manifest>(place: &Location, file: &str, what: String) -> StoreErro
 }
 
 /// A manifest's hash, which its parts name.
-fn seal_of(manifest: &impl Serialize) -> String {
+pub(crate) fn seal_of(manifest: &impl Serialize) -> String {
     hash(&serde_json::to_value(manifest).unwrap_or_default())
 }
 

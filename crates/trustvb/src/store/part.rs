@@ -5,7 +5,7 @@
 //! footer or in the decoder. The other is of all bytes of the file, so that what changes no number is found too. Parts
 //! of earlier versions have only the first.
 
-use crate::data::{ColumnValues, parquet_bytes, read_columns};
+use crate::data::{ColumnValues, Sheet, parquet_bytes, read_columns, read_sheet};
 use bytes::Bytes;
 use std::io;
 use twox_hash::XxHash3_128;
@@ -25,13 +25,7 @@ pub(super) fn encode(
     columns: &[(&str, ColumnValues<'_>)],
 ) -> io::Result<Vec<u8>> {
     let mut sum = Checksum::new(owner, part);
-    for (name, values) in columns {
-        match values {
-            ColumnValues::Doubles(x) => sum.column(name, x.iter().copied()),
-            ColumnValues::Integers(x) => sum.column(name, x.iter().map(|&i| f64::from(i))),
-            ColumnValues::Text(_) => return Err(io::Error::other("parts hold numbers only")),
-        }
-    }
+    columns.iter().for_each(|(name, values)| sum.values(name, values));
     // That of the bytes comes first: a list that lost its end then lost the other one, without which no part is read.
     let seal = [
         (BYTES, UNKNOWN.to_owned()),
@@ -56,11 +50,42 @@ pub(super) fn decode(
 ) -> Result<Vec<Vec<f64>>, String> {
     let content = Bytes::from(content);
     let (columns, metadata) = read_columns(content.clone(), names, n_rows)?;
+    let checksum = |mut sum: Checksum| {
+        names.iter().zip(&columns).for_each(|(name, x)| sum.column(name, x.iter().copied()));
+        sum.hex()
+    };
+    check(&content, &metadata, (owner, part), checksum)?;
+    Ok(columns)
+}
+
+/// All columns of a part that may hold words.
+pub(super) fn decode_sheet(
+    content: Vec<u8>,
+    owner: Option<&str>,
+    part: &str,
+) -> Result<Sheet, String> {
+    let content = Bytes::from(content);
+    let (sheet, metadata) = read_sheet(content.clone())?;
+    let checksum = |mut sum: Checksum| {
+        sheet.values().iter().for_each(|(name, values)| sum.values(name, values));
+        sum.hex()
+    };
+    check(&content, &metadata, (owner, part), checksum)?;
+    Ok(sheet)
+}
+
+/// Says what is wrong with a part of these bytes, whose file has these key–value pairs and this checksum of its values.
+fn check(
+    content: &[u8],
+    metadata: &[(String, String)],
+    (owner, part): (Option<&str>, &str),
+    checksum: impl FnOnce(Checksum) -> String,
+) -> Result<(), String> {
     let field =
         |key: &str| metadata.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     let Some(owner) = owner else {
         return match field(OWNER) {
-            None => Ok(columns),
+            None => Ok(()),
             Some(theirs) => Err(format!("it belongs to another manifest, {}", short(theirs))),
         };
     };
@@ -73,15 +98,10 @@ pub(super) fn decode(
         (_, Some(theirs), _) if theirs != part => {
             Err(format!("it holds {} where {part} should be", short(theirs)))
         }
-        (Some(_), Some(_), Some(stated)) => {
-            let mut sum = Checksum::new(owner, part);
-            names.iter().zip(&columns).for_each(|(name, x)| sum.column(name, x.iter().copied()));
-            if stated != sum.hex() {
-                return Err("its contents do not match their checksum".to_owned());
-            }
-            check_bytes(&content, &metadata)?;
-            Ok(columns)
+        (Some(_), Some(_), Some(stated)) if stated != checksum(Checksum::new(owner, part)) => {
+            Err("its contents do not match their checksum".to_owned())
         }
+        (Some(_), Some(_), Some(_)) => check_bytes(content, metadata),
         _ => Err("it carries no checksum".to_owned()),
     }
 }
@@ -132,6 +152,18 @@ impl Checksum {
     fn text(&mut self, text: &str) {
         self.0.write(&(text.len() as u64).to_le_bytes());
         self.0.write(text.as_bytes());
+    }
+
+    fn values(&mut self, name: &str, values: &ColumnValues<'_>) {
+        match values {
+            ColumnValues::Doubles(x) => self.column(name, x.iter().copied()),
+            ColumnValues::Integers(x) => self.column(name, x.iter().map(|&i| f64::from(i))),
+            ColumnValues::Text(x) => {
+                self.text(name);
+                self.0.write(&(x.len() as u64).to_le_bytes());
+                x.iter().for_each(|word| self.text(word));
+            }
+        }
     }
 
     fn column(&mut self, name: &str, values: impl ExactSizeIterator<Item = f64>) {

@@ -1,15 +1,15 @@
 //! A table in a folder or an object store: built, resumed, saved, opened and merged.
 
-use super::build::{bytes, check_memory, run};
+use super::build::{check_memory, run};
 use super::parts::{self, Chunk};
-use super::{Blueprint, BuildError, KeptData, Manifest, TvbTable, Watch};
+use super::{Blueprint, BuildError, KeptData, Manifest, TableReader, TvbTable, Watch};
 use crate::backend::{Backend, Job};
 use crate::data::{DataError, Dataset, dataset_bytes, read_dataset_in};
 use crate::fit::PathFits;
 use crate::location::Location;
 use crate::model::{ModelData, ModelError};
 use crate::remedy::{Advise, Remedy};
-use crate::store::{self, PARTS, Store, StoreError, if_there};
+use crate::store::{self, Store, StoreError, if_there};
 use crate::weights::UnitWeights;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,11 @@ pub enum TableError {
     /// The fits failed or were interrupted.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// Not all of the table is there to be saved.
+    #[error(
+        "this table was read for certain questions and holds only what they need; open it whole to save it"
+    )]
+    Thin,
 }
 
 impl Advise for TableError {
@@ -42,7 +47,7 @@ impl Advise for TableError {
             TableError::Data(error) => error.remedies(),
             TableError::Model(error) => error.remedies(),
             TableError::Build(error) => error.remedies(),
-            TableError::Shard(..) => Vec::new(),
+            TableError::Shard(..) | TableError::Thin => Vec::new(),
         }
     }
 }
@@ -204,6 +209,9 @@ fn prepare(
 /// Writes a table that is in memory. A part whose paths it does not all have is left out, to be built
 /// later.
 pub fn save(table: &TvbTable, place: &Location) -> Result<(), TableError> {
+    if table.is_thin() {
+        return Err(TableError::Thin);
+    }
     let data = table.data().map(|data| (data, table.weights().map(Arc::as_ref)));
     let kept = prepare(place, table.manifest().clone(), data)?;
     for chunk in Chunk::all(&kept.manifest) {
@@ -221,24 +229,7 @@ pub fn save(table: &TvbTable, place: &Location) -> Result<(), TableError> {
 
 /// Opens a table, complete or not. Parts that are not there are left out; a damaged one is an error.
 pub fn open(place: &Location) -> Result<TvbTable, TableError> {
-    let kept = Kept::open(place)?;
-    let there: BTreeSet<String> = kept.names_in(PARTS)?.into_iter().collect();
-    let chunks: Vec<Chunk> = Chunk::all(&kept.manifest)
-        .into_iter()
-        .filter(|chunk| there.contains(chunk.file().trim_start_matches("parts/")))
-        .collect();
-    // Beside the table, every thread holds a part as it is read: its bytes and its columns.
-    let size = kept.manifest.block as usize;
-    let reading = rayon::current_num_threads().min(chunks.len()) * size;
-    let more = 2.0 * bytes(&kept.manifest, reading);
-    check_memory(&kept.manifest, chunks.len() * size, more).map_err(BuildError::from)?;
-    let read: Vec<_> = chunks
-        .par_iter()
-        .map(|chunk| if_there(parts::read(&kept, *chunk)))
-        .collect::<Result<_, _>>()?;
-    let paths = read.into_iter().flatten().flatten().collect();
-    let data = read_data(&kept)?;
-    Ok(TvbTable::new(kept.manifest, paths, data))
+    TableReader::open(place)?.whole()
 }
 
 /// The data of a table, if they are there and those it was built from.

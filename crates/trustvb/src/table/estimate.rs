@@ -2,7 +2,7 @@
 
 use super::build::jobs;
 use super::parts::Chunk;
-use super::{Blueprint, BuildError};
+use super::{Blueprint, BuildError, Manifest};
 use crate::backend::{Backend, Cpu, Job, Work};
 use crate::fit::Reference;
 use crate::resample::Design;
@@ -55,56 +55,18 @@ impl Blueprint {
 }
 
 fn estimate(blueprint: &Blueprint, budget: Duration) -> Result<Estimate, BuildError> {
-    let (manifest, model) = (blueprint.manifest(), blueprint.problem.model().as_ref());
-    let (data, resamples) = (blueprint.problem.data(), &blueprint.resamples);
-    let jobs = jobs(&manifest);
+    let manifest = blueprint.manifest();
+    let (reference_seconds, path_seconds) = trial(blueprint, &manifest, budget)?;
+    let jobs = jobs(&manifest).len();
     let points = manifest.omegas.len();
-    let bootstrap = [Design::Full, Design::Split]
-        .into_iter()
-        .find(|&design| manifest.bootstraps_of(design) > 0)
-        .map(|design| Job { design, replicate: 1 });
-    let began = Instant::now();
-    let mut tried = 1;
-    // Seconds of the first point alone, with all its starts, of the full data and of a bootstrap.
-    let mut first: Option<(f64, f64)> = None;
-    let (reference_seconds, path_seconds) = loop {
-        let omegas = &manifest.omegas[..tried.min(points)];
-        let clock = Instant::now();
-        let reference = Reference::new(model, omegas, &manifest.start, &manifest.path)?;
-        let full = clock.elapsed().as_secs_f64();
-        let options = &manifest.path;
-        let work = Work {
-            model,
-            omegas,
-            resamples,
-            reference: &reference,
-            options,
-            first: 0,
-            known: None,
-        };
-        let clock = Instant::now();
-        let never = AtomicBool::new(false);
-        Cpu.run(&work, bootstrap.as_slice(), &never, &|_, _| ControlFlow::Continue(()));
-        let path = clock.elapsed().as_secs_f64();
-        if tried >= points || began.elapsed() * 5 > budget {
-            let starts = first.unwrap_or((full, path));
-            let seconds = |start, tried| whole(start, tried, omegas.len(), points);
-            break match first {
-                // Nothing is known of later points but that one start of many makes one.
-                None => (full + (points - 1) as f64 * path.min(full), points as f64 * path),
-                Some(_) => (seconds(starts.0, full), seconds(starts.1, path)),
-            };
-        }
-        first = first.or(Some((full, path)));
-        tried *= 4;
-    };
     let (width, row) = (manifest.layout.len() + 5, 8.0);
-    let values: f64 = data.columns().iter().map(|column| column.len() as f64 * row).sum();
-    let fits = jobs.len() * points;
+    let columns = blueprint.problem.data().columns();
+    let values: f64 = columns.iter().map(|column| column.len() as f64 * row).sum();
+    let fits = jobs * points;
     let part = f64::from(manifest.block) * (points * width) as f64 * row;
     Ok(Estimate {
         fits,
-        paths: jobs.len(),
+        paths: jobs,
         parts: Chunk::all(&manifest).len(),
         reference_seconds,
         path_seconds,
@@ -113,6 +75,72 @@ fn estimate(blueprint: &Blueprint, budget: Duration) -> Result<Estimate, BuildEr
         memory_per_thread: values + 2.0 * part,
         disk: values + (fits * width) as f64 * row,
     })
+}
+
+/// Seconds of the full-data path, and of a bootstrap's on one of all cores at work.
+fn trial(
+    blueprint: &Blueprint,
+    manifest: &Manifest,
+    budget: Duration,
+) -> Result<(f64, f64), BuildError> {
+    let (model, points) = (blueprint.problem.model().as_ref(), manifest.omegas.len());
+    let bootstraps: Vec<Job> = jobs(manifest)
+        .into_iter()
+        .filter(|job| job.replicate > 0 && job.design != Design::Subset)
+        .collect();
+    let began = Instant::now();
+    let mut tried = 1;
+    // Seconds of the first point alone, with all its starts, of the full data and of a bootstrap.
+    let mut first: Option<(f64, f64)> = None;
+    loop {
+        let omegas = &manifest.omegas[..tried.min(points)];
+        let clock = Instant::now();
+        let reference = Reference::new(model, omegas, &manifest.start, &manifest.path)?;
+        let full = clock.elapsed().as_secs_f64();
+        let work = Work {
+            model,
+            omegas,
+            resamples: &blueprint.resamples,
+            reference: &reference,
+            options: &manifest.path,
+            first: 0,
+            known: None,
+        };
+        let path = path_seconds(&work, &bootstraps, budget / 8);
+        if tried >= points || began.elapsed() * 5 > budget {
+            let Some(starts) = first.filter(|_| tried > 1) else {
+                // Nothing is known of later points but that one start of many makes one.
+                return Ok((full + (points - 1) as f64 * path.min(full), points as f64 * path));
+            };
+            let seconds = |start, tried| whole(start, tried, omegas.len(), points);
+            return Ok((seconds(starts.0, full), seconds(starts.1, path)));
+        }
+        first = first.or(Some((full, path)));
+        tried *= 4;
+    }
+}
+
+/// Seconds of a path on one core while all cores make paths: of more and more bootstraps, evenly taken from all, until
+/// they take long enough to be believed.
+fn path_seconds(work: &Work<'_>, bootstraps: &[Job], enough: Duration) -> f64 {
+    if bootstraps.is_empty() {
+        return 0.0;
+    }
+    let threads = rayon::current_num_threads();
+    let never = AtomicBool::new(false);
+    let mut count = threads;
+    loop {
+        count = count.min(bootstraps.len());
+        let every = bootstraps.len().div_ceil(count);
+        let some: Vec<Job> = bootstraps.iter().copied().step_by(every).collect();
+        let clock = Instant::now();
+        Cpu.run(work, &some, &never, &|_, _| ControlFlow::Continue(()));
+        let passed = clock.elapsed();
+        if passed * 2 > enough || some.len() == bootstraps.len() || count == bootstraps.len() {
+            return passed.as_secs_f64() * threads.min(some.len()) as f64 / some.len() as f64;
+        }
+        count *= 4;
+    }
 }
 
 /// Bytes that the program itself takes, whatever it does.

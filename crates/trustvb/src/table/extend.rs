@@ -60,6 +60,10 @@ impl Blueprint {
 
 /// The paths of `table` that one with this manifest can use, and how.
 fn known<'t>(manifest: &Manifest, table: &'t TvbTable) -> (Gives, Vec<(&'t Job, &'t PathFits)>) {
+    #[cfg(feature = "parquet")]
+    if table.is_thin() {
+        return (Gives::Nothing, Vec::new());
+    }
     let gives = match alike(manifest) == alike(table.manifest()) {
         true if table.omegas() == manifest.omegas => Gives::Whole,
         true if table.omegas() == &manifest.omegas[..1] => Gives::First,

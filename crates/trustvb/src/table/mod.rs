@@ -19,6 +19,8 @@ mod manifest;
 #[cfg(feature = "parquet")]
 mod parts;
 mod plan;
+#[cfg(feature = "parquet")]
+mod reader;
 mod request;
 #[cfg(feature = "parquet")]
 mod sealed;
@@ -39,6 +41,10 @@ pub use info::{TableCheck, TableInfo, check, info};
 pub(crate) use manifest::hash_data;
 pub use manifest::{Manifest, OmegaGrid, Replicates, Settings};
 pub use plan::{MAX_BOOTSTRAPS, MAX_GRID, Plan, PlanError};
+#[cfg(feature = "parquet")]
+pub use reader::TableReader;
+#[cfg(feature = "parquet")]
+pub(crate) use reader::Thin;
 pub use request::{Blueprint, TableRequest};
 pub use words::TableWords;
 
@@ -51,6 +57,7 @@ use crate::posterior::{Layout, Posterior};
 use crate::problem::Problem;
 use crate::resample::Design;
 use crate::weights::UnitWeights;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 #[cfg(feature = "parquet")]
@@ -63,6 +70,9 @@ pub struct TvbTable {
     layout: Arc<Layout>,
     paths: BTreeMap<Job, PathFits>,
     behind: Behind,
+    /// Where the rest is, if only what certain questions need was read.
+    #[cfg(feature = "parquet")]
+    thin: Option<Arc<Thin>>,
 }
 
 /// What a table was built from.
@@ -92,20 +102,27 @@ impl TvbTable {
     pub(crate) fn new(
         manifest: Manifest,
         paths: BTreeMap<Job, PathFits>,
-        data: Option<KeptData>,
+        data: Option<Arc<KeptData>>,
     ) -> TvbTable {
         let behind = match data {
-            Some(data) => Behind::Data(Arc::new(data), Arc::default()),
+            Some(data) => Behind::Data(data, Arc::default()),
             None => Behind::Nothing,
         };
         let layout = Arc::new(manifest.layout.clone());
-        TvbTable { manifest, layout, paths, behind }
+        TvbTable { manifest, layout, paths, behind, thin: None }
     }
 
     /// A table of a problem.
     fn of(problem: &Problem, manifest: Manifest, paths: BTreeMap<Job, PathFits>) -> TvbTable {
         let layout = problem.model().layout().clone();
-        TvbTable { manifest, layout, paths, behind: Behind::Problem(problem.clone()) }
+        TvbTable {
+            manifest,
+            layout,
+            paths,
+            behind: Behind::Problem(problem.clone()),
+            #[cfg(feature = "parquet")]
+            thin: None,
+        }
     }
 
     /// The problem that it was built for, unless the data were left out.
@@ -220,10 +237,35 @@ impl TvbTable {
             .collect()
     }
 
-    /// Posterior parameters at grid point `i` of a path; `None` when that fit is degenerate.
+    /// Posterior parameters at grid point `i` of a path; `None` when that fit is degenerate, or when a table that was read
+    /// for certain questions does not have them all.
     pub fn parameters<'a>(&self, path: &'a PathFits, i: usize) -> Option<&'a [f64]> {
         let row = self.layout.len();
-        (path.status[i] != StatusCode::Degenerate).then(|| &path.parameters[i * row..(i + 1) * row])
+        let fitted = path.status[i] != StatusCode::Degenerate;
+        path.parameters.get(i * row..(i + 1) * row).filter(|_| fitted && !path.bound.is_empty())
+    }
+
+    /// As [`parameters`](Self::parameters); of a table that was read for certain questions with NaN for all that they
+    /// do not need.
+    pub(crate) fn row<'a>(&self, path: &'a PathFits, i: usize) -> Option<Cow<'a, [f64]>> {
+        #[cfg(feature = "parquet")]
+        if let Some(thin) = self.thin.as_deref().filter(|_| Thin::is_thin(path)) {
+            let fitted = path.status[i] != StatusCode::Degenerate;
+            return fitted.then(|| Cow::Owned(thin.row(&self.layout, path, i)));
+        }
+        self.parameters(path, i).map(Cow::Borrowed)
+    }
+
+    /// Whether only what certain questions need was read of it.
+    #[cfg(feature = "parquet")]
+    pub fn is_thin(&self) -> bool {
+        self.thin.is_some()
+    }
+
+    /// What a table that was read for certain questions has beside its paths.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn thin(&self) -> Option<&Thin> {
+        self.thin.as_deref()
     }
 
     /// Replicate 0 of a design: all units, or the half sample.

@@ -39,14 +39,14 @@ fn run_build(args: &BuildArgs) -> Result<(), Failure> {
     let blueprint = wanted(&args.wanted.content, args.quiet)?;
     let place = input::place(&args.wanted.output)?;
     progress::keeps(format!("what is done is in {place}, and the same command goes on from there"));
-    let bar = progress::bar("fitting resamples", args.quiet);
+    let paths = progress::Paths::new(args.quiet);
     let watch = Watch {
         cancel: progress::interruption(),
-        begin: &|paths| bar.set_length(paths),
-        done: &|| bar.inc(1),
+        begin: &|n| paths.begin(n),
+        done: &|| paths.done(),
     };
     let built = blueprint.build_in(&place, !args.wanted.without_data, shard, &Cpu, &watch);
-    bar.finish_and_clear();
+    paths.bar.finish_and_clear();
     match built {
         Err(TableError::Build(BuildError::Cancelled)) => Err(Failure::Interrupted),
         Err(TableError::Store(error)) if error.may_pass() => Err(Failure::Run(format!(

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::{check, json_text, significant, write};
 use crate::progress;
 use serde_json::json;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trustvb::table::Estimate;
 
 /// How long the trial may take, about.
@@ -14,11 +14,15 @@ const TRIAL: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     check(&args.output)?;
+    let began = Instant::now();
     let wanted = wanted(&args.content, args.output.quiet)?;
+    let reading = began.elapsed().as_secs_f64();
     let bar = progress::spinner("trying a few fits", args.output.quiet);
     let found = wanted.estimate(TRIAL);
     bar.finish_and_clear();
-    let cost = found?;
+    let mut cost = found?;
+    // Every process reads the data for itself.
+    cost.reference_seconds += reading;
     let cpus = args.cpus.unwrap_or_else(rayon::current_num_threads);
     let shards = cost.shards(cpus, 60.0 * args.minutes);
     let memory = cost.memory + (cpus - 1) as f64 * cost.memory_per_thread;

@@ -3,12 +3,15 @@
 mod arrow;
 mod column;
 mod read;
+mod sheet;
 mod write;
 
 pub(super) use read::{ParquetRows, read_parquet};
 pub(crate) use read::{read_columns, read_dataset_in};
+pub use sheet::{Cells, Sheet};
+pub(crate) use sheet::{metadata_of, read_sheet};
 pub use write::{ColumnValues, write_columns_parquet, write_parquet};
-pub(crate) use write::{dataset_bytes, parquet_bytes};
+pub(crate) use write::{RowGroups, dataset_bytes, parquet_bytes};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Writes columns as Parquet so that a reader sees the whole file or none of it.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,7 +34,8 @@ pub enum ColumnValues<'a> {
 }
 
 impl ColumnValues<'_> {
-    fn len(&self) -> usize {
+    /// Rows.
+    pub(crate) fn len(&self) -> usize {
         match self {
             ColumnValues::Doubles(x) => x.len(),
             ColumnValues::Integers(x) => x.len(),
@@ -89,6 +91,45 @@ fn write_columns<W: Write + Send>(
     metadata: &[(&str, String)],
     file: W,
 ) -> Result<W, ParquetError> {
+    let mut writer = begin(columns, metadata, file)?;
+    let n_rows = columns.first().map_or(0, |(_, values)| values.len());
+    for start in (0..n_rows).step_by(ROW_GROUP) {
+        write_group(&mut writer, columns, start..(start + ROW_GROUP).min(n_rows))?;
+    }
+    writer.into_inner()
+}
+
+/// A Parquet file that grows by row groups, so that its rows need never be in memory together.
+pub(crate) struct RowGroups<W: Write + Send>(SerializedFileWriter<W>);
+
+impl<W: Write + Send> RowGroups<W> {
+    /// Begins a file of columns with these names and types; their values are not written.
+    pub(crate) fn begin(
+        columns: &[(&str, ColumnValues<'_>)],
+        metadata: &[(&str, String)],
+        file: W,
+    ) -> io::Result<RowGroups<W>> {
+        begin(columns, metadata, file).map(RowGroups).map_err(to_io)
+    }
+
+    /// Writes rows as a group of their own.
+    pub(crate) fn write(&mut self, columns: &[(&str, ColumnValues<'_>)]) -> io::Result<()> {
+        let n_rows = columns.first().map_or(0, |(_, values)| values.len());
+        write_group(&mut self.0, columns, 0..n_rows).map_err(to_io)
+    }
+
+    /// Ends the file.
+    pub(crate) fn finish(self) -> io::Result<W> {
+        self.0.into_inner().map_err(to_io)
+    }
+}
+
+/// Begins a file with the schema of these columns.
+fn begin<W: Write + Send>(
+    columns: &[(&str, ColumnValues<'_>)],
+    metadata: &[(&str, String)],
+    file: W,
+) -> Result<SerializedFileWriter<W>, ParquetError> {
     let mut fields = Vec::with_capacity(columns.len());
     let mut properties = WriterProperties::builder()
         .set_dictionary_enabled(false)
@@ -121,29 +162,33 @@ fn write_columns<W: Write + Send>(
         fields.push(Arc::new(field));
     }
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
-    let n_rows = columns.first().map_or(0, |(_, values)| values.len());
-    for start in (0..n_rows).step_by(ROW_GROUP) {
-        let range = start..(start + ROW_GROUP).min(n_rows);
-        let mut group = writer.next_row_group()?;
-        for (_, values) in columns {
-            let Some(mut column) = group.next_column()? else { break };
-            match values {
-                ColumnValues::Doubles(x) => {
-                    column.typed::<DoubleType>().write_batch(&x[range.clone()], None, None)?
-                }
-                ColumnValues::Integers(x) => {
-                    column.typed::<Int32Type>().write_batch(&x[range.clone()], None, None)?
-                }
-                ColumnValues::Text(x) => {
-                    let words: Vec<ByteArray> =
-                        x[range.clone()].iter().map(|word| word.as_str().into()).collect();
-                    column.typed::<ByteArrayType>().write_batch(&words, None, None)?
-                }
-            };
-            column.close()?;
-        }
-        group.close()?;
+    SerializedFileWriter::new(file, schema, Arc::new(properties.build()))
+}
+
+/// Writes some rows as a row group.
+fn write_group<W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
+    columns: &[(&str, ColumnValues<'_>)],
+    range: Range<usize>,
+) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for (_, values) in columns {
+        let Some(mut column) = group.next_column()? else { break };
+        match values {
+            ColumnValues::Doubles(x) => {
+                column.typed::<DoubleType>().write_batch(&x[range.clone()], None, None)?
+            }
+            ColumnValues::Integers(x) => {
+                column.typed::<Int32Type>().write_batch(&x[range.clone()], None, None)?
+            }
+            ColumnValues::Text(x) => {
+                let words: Vec<ByteArray> =
+                    x[range.clone()].iter().map(|word| word.as_str().into()).collect();
+                column.typed::<ByteArrayType>().write_batch(&words, None, None)?
+            }
+        };
+        column.close()?;
     }
-    writer.into_inner()
+    group.close()?;
+    Ok(())
 }

@@ -1,0 +1,103 @@
+//! A table of which only what is asked for was read answers as the whole table does, to the bit.
+
+#![cfg(feature = "parquet")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::simulate::Mixture;
+use common::tables::Case;
+use std::sync::atomic::AtomicBool;
+use trustvb::calibrate::{Answer, Calibrator, Memory, Method};
+use trustvb::data::Dataset;
+use trustvb::functional::{Functional, Part};
+use trustvb::location::Location;
+use trustvb::table::{TableError, TableReader, save};
+
+const LEVELS: [f64; 2] = [0.8, 0.95];
+
+/// All that an answer says.
+fn said(answer: &Answer) -> String {
+    let numbers = [answer.omega, answer.estimate, answer.lower, answer.upper];
+    let posterior: Vec<u64> = answer.posterior.parameters().iter().map(|x| x.to_bits()).collect();
+    format!(
+        "{} {} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        answer.functional,
+        answer.method,
+        numbers.map(f64::to_bits),
+        answer.coverage.map(f64::to_bits),
+        answer.coverage_se.map(f64::to_bits),
+        answer.limits_se.map(|(a, b)| (a.to_bits(), b.to_bits())),
+        answer.flags,
+        answer.curve,
+        posterior,
+    )
+}
+
+fn compare(case: &Case, methods: &[Method]) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Location::from(folder.path().join("a.tvb"));
+    save(&case.build(), &place).unwrap();
+    let reader = TableReader::open(&place).unwrap();
+    let texts =
+        ["pi[1]", "mu[1,1]", "sd[2,b]", "mu[1,2] - mu[2,2]", "log(pi[2]) * mu[2,1]", "cor[1,1,2]"];
+    let functionals: Vec<Functional> =
+        texts.iter().map(|text| Functional::parse(text, reader.layout()).unwrap()).collect();
+    let parts: Vec<&Part> = functionals.iter().flat_map(Functional::parts).collect();
+    let whole = reader.whole().unwrap();
+    assert!(!whole.is_thin());
+    let calibrator = Calibrator::new(&whole, 60).unwrap();
+    let never = AtomicBool::new(false);
+    let expected: Vec<Vec<String>> = parts
+        .iter()
+        .map(|part| calibrator.answer_with(part, methods, &LEVELS, &Memory::default(), &never))
+        .map(|answers| answers.unwrap().iter().map(said).collect())
+        .collect();
+    // All at once, a few at a time, and one by one.
+    for most in [f64::INFINITY, 6.0 * reader.bytes() / reader.layout().len() as f64, 0.0] {
+        let batches = reader.batches(&parts, methods, most);
+        assert!(batches.iter().cloned().flatten().eq(0..parts.len()));
+        for batch in batches {
+            let table = reader.for_parts(&parts[batch.clone()], methods).unwrap();
+            assert!(table.is_thin());
+            assert_eq!(table.n_fits(), whole.n_fits());
+            let numbers = |t: &trustvb::table::TvbTable| -> usize {
+                t.paths().map(|(_, path)| path.parameters.len()).sum()
+            };
+            assert!(numbers(&table) <= numbers(&whole));
+            let calibrator = Calibrator::new(&table, 60).unwrap();
+            let found =
+                calibrator.answer_all(&parts[batch.clone()], methods, &LEVELS, &never, &|| ());
+            let found: Vec<Vec<String>> =
+                found.unwrap().iter().map(|answers| answers.iter().map(said).collect()).collect();
+            assert_eq!(found, expected[batch.clone()]);
+            // Asked one by one, parts are read again where need be, and nothing else changes.
+            let one = calibrator.answer(parts[batch.start], methods, &LEVELS).unwrap();
+            assert_eq!(one.iter().map(said).collect::<Vec<_>>(), expected[batch.start]);
+            let refused = save(&table, &Location::from(folder.path().join("b.tvb")));
+            assert!(matches!(refused, Err(TableError::Thin)));
+        }
+    }
+}
+
+/// Two components that overlap, so that some resamples exchange them.
+fn data(n: usize) -> Dataset {
+    let mixture = Mixture::new(11, n, 2, 2, 1.2);
+    Dataset::from_columns(vec!["a".into(), "b".into()], mixture.columns).unwrap()
+}
+
+#[test]
+fn a_table_in_pieces_answers_as_the_whole() {
+    let case = Case::gmm(data(150), 2).grid(12, 0.02).bootstraps(45, 30);
+    compare(&case, &[Method::Balanced, Method::Vb, Method::Tvb]);
+    compare(
+        &case,
+        &[Method::Tempered, Method::Gpc, Method::Anchored, Method::Bootstrap, Method::Jackknife],
+    );
+}
+
+#[test]
+fn so_does_one_of_little_bootstraps() {
+    let case = Case::gmm(data(3000), 2).grid(3, 0.5).bootstraps(24, 0).subsets(3);
+    compare(&case, &[Method::Balanced, Method::Vb, Method::Anchored]);
+}

@@ -33,6 +33,11 @@ pub enum TableError {
     /// The fits failed or were interrupted.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// Rows that are not in memory.
+    #[error(
+        "a table keeps its rows, and these are not in memory; answers by jackknife need no table"
+    )]
+    Far,
 }
 
 impl Advise for TableError {
@@ -42,7 +47,7 @@ impl Advise for TableError {
             TableError::Data(error) => error.remedies(),
             TableError::Model(error) => error.remedies(),
             TableError::Build(error) => error.remedies(),
-            TableError::Shard(..) => Vec::new(),
+            TableError::Shard(..) | TableError::Far => Vec::new(),
         }
     }
 }
@@ -186,6 +191,9 @@ fn prepare(
     manifest: Manifest,
     data: Option<(&ModelData, Option<&UnitWeights>)>,
 ) -> Result<Kept, TableError> {
+    if data.is_some_and(|(data, _)| data.is_far()) {
+        return Err(TableError::Far);
+    }
     let kept = Kept::claim(place, manifest)?;
     if let Some((data, weights)) = data
         && !kept.has(DATA)?

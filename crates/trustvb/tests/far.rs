@@ -214,7 +214,8 @@ fn a_streamed_file_has_the_bits_of_memory() {
 
 #[test]
 fn rows_that_do_not_come_end_the_fit_with_their_reason() {
-    let data = rows(60_000, 2);
+    // So many that they are not fetched as a whole.
+    let data = rows(90_000, 2);
     for passes in [1, 2, 9] {
         let far = far_gmm(&parts(&data, &[], passes), 2);
         let start = Start::KMeans { restarts: 10, seed: 1 };
@@ -230,7 +231,7 @@ fn rows_that_do_not_come_end_the_fit_with_their_reason() {
     }
     // Weights would have to go where the rows are.
     let far = far_gmm(&parts(&data, &[], usize::MAX), 2);
-    let refused = far.sweeper().load(Some(&vec![2.0; 60_000])).unwrap_err();
+    let refused = far.sweeper().load(Some(&vec![2.0; 90_000])).unwrap_err();
     assert!(refused.to_string().contains("in memory"), "{refused}");
 }
 

@@ -13,7 +13,7 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes that are read together, unless threads need more to share.
-const READ: usize = 1 << 23;
+const READ: usize = 1 << 22;
 
 /// Bytes of a block of one column.
 const BLOCK: usize = 8 * LANES;
@@ -151,22 +151,24 @@ struct ScratchRows {
     n: usize,
 }
 
-/// Blocks on their way from the reader, and the bytes that they came as, to be used again.
-#[derive(Default)]
-struct Slab {
-    blocks: Vec<[f64; LANES]>,
-    bytes: Vec<u8>,
-}
+/// Blocks on their way from the reader, to be used again.
+type Slab = Vec<[f64; LANES]>;
 
 impl ScratchRows {
     fn failed(&self, error: io::Error) -> String {
         format!("the scratch file in {}: {error}", self.folder.display())
     }
 
-    fn read(&self, first: usize, count: usize, slab: &mut Slab) -> io::Result<()> {
+    fn read(
+        &self,
+        first: usize,
+        count: usize,
+        bytes: &mut Vec<u8>,
+        slab: &mut Slab,
+    ) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let width = BLOCK * self.p;
-        read(&mut file, (first * width) as u64, count * width, &mut slab.bytes, &mut slab.blocks)
+        read(&mut file, (first * width) as u64, count * width, bytes, slab)
     }
 
     /// Gives all blocks to `take`, whole pieces of a pass at a time, while a thread reads the next ones.
@@ -178,11 +180,17 @@ impl ScratchRows {
         std::thread::scope(|scope| {
             let (full, filled) = sync_channel::<io::Result<Slab>>(1);
             let (empty, emptied) = channel::<Slab>();
+            // Two: one is read while sums are made of the other.
+            for _ in 0..2 {
+                let _ = empty.send(Slab::new());
+            }
             scope.spawn(move || {
+                let mut bytes = Vec::new();
                 for first in (0..n_blocks).step_by(length) {
-                    let mut slab = emptied.try_recv().unwrap_or_default();
-                    let done = self.read(first, length.min(n_blocks - first), &mut slab);
-                    // Nobody listens after an error.
+                    // Nobody listens, or gives back, after an error.
+                    let Ok(mut slab) = emptied.recv() else { return };
+                    let count = length.min(n_blocks - first);
+                    let done = self.read(first, count, &mut bytes, &mut slab);
                     if full.send(done.map(|()| slab)).is_err() {
                         return;
                     }
@@ -191,7 +199,7 @@ impl ScratchRows {
             for (turn, slab) in filled.into_iter().enumerate() {
                 let slab = slab?;
                 let before = turn * length * LANES;
-                take(&slab.blocks, (self.n - before).min(length * LANES));
+                take(&slab, (self.n - before).min(length * LANES));
                 let _ = empty.send(slab);
             }
             Ok(())
@@ -210,15 +218,15 @@ impl RowKeeper for ScratchRows {
         let mut order: Vec<usize> = (0..numbers.len()).collect();
         order.sort_unstable_by_key(|&i| numbers[i]);
         let mut all = vec![0.0; numbers.len() * self.p];
-        let mut slab = Slab::default();
+        let (mut slab, mut bytes) = (Slab::new(), Vec::new());
         let mut there = usize::MAX;
         for i in order {
             let (block, lane) = (numbers[i] / LANES, numbers[i] % LANES);
             if block != there {
-                self.read(block, 1, &mut slab).map_err(|e| self.failed(e))?;
+                self.read(block, 1, &mut bytes, &mut slab).map_err(|e| self.failed(e))?;
                 there = block;
             }
-            for (x, column) in all[i * self.p..(i + 1) * self.p].iter_mut().zip(&slab.blocks) {
+            for (x, column) in all[i * self.p..(i + 1) * self.p].iter_mut().zip(&slab) {
                 *x = column[lane];
             }
         }

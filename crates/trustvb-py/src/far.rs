@@ -59,8 +59,10 @@ impl RowsPart {
         columns: Option<Vec<String>>,
         drop_missing: bool,
     ) -> PyResult<RowsPart> {
-        let options = ReadOptions { columns, drop_missing, ..ReadOptions::default() };
-        let read = py.detach(|| InnerPart::read(&path, &options));
+        let read = py.detach(|| {
+            let options = ReadOptions { columns, drop_missing, ..ReadOptions::default() };
+            InnerPart::read(&path, &options)
+        });
         let inner = read.map_err(DataError::of_numbers_only);
         Ok(RowsPart { inner: Arc::new(inner.map_err(IntoException::into_exception)?) })
     }
@@ -138,7 +140,7 @@ impl RowsPart {
     }
 }
 
-/// Python callables that keep rows. What they raise first is kept, and ends all passes.
+/// Python callables that keep rows. What they raise first while a fit is made is kept, and ends all its passes.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     sums: Py<PyAny>,
@@ -148,6 +150,8 @@ pub(crate) struct Keeper {
 
 #[derive(Debug, Default)]
 struct State {
+    /// Whether a fit is being made, which asks what was raised.
+    fitting: bool,
     raised: Option<PyErr>,
     stopped: bool,
 }
@@ -163,10 +167,17 @@ impl Keeper {
         let parts: Vec<RowsSummary> = summaries.into_iter().map(known).collect();
         let merged = RowsSummary::merged(source, &parts).map_err(IntoException::into_exception)?;
         let keeper = Arc::new(Keeper { sums, rows, state: Mutex::default() });
+        keeper.begin();
         Ok((keeper.clone(), FarRows::new(source, merged, keeper)))
     }
 
-    /// What was raised since this was asked last; passes are possible again.
+    /// A fit begins, whose end will ask what was raised.
+    pub(crate) fn begin(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = State { fitting: true, ..State::default() };
+    }
+
+    /// What was raised since the fit began; passes are possible again.
     pub(crate) fn raised(&self) -> Option<PyErr> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *state).raised
@@ -188,7 +199,7 @@ impl Keeper {
         Python::attach(work).map_err(|exception| {
             let text = exception.to_string();
             let mut state = lock();
-            state.stopped = true;
+            state.stopped |= state.fitting;
             state.raised.get_or_insert(exception);
             text
         })

@@ -51,9 +51,11 @@ impl Problem {
         Ok(Problem { inner, keeper: None })
     }
 
-    /// What work has led to, unless the keeper of rows has raised something: that comes first.
-    fn kept<T>(&self, done: PyResult<T>) -> PyResult<T> {
-        let Some(keeper) = &self.keeper else { return done };
+    /// What work leads to, unless the keeper of rows raises something: that comes first.
+    fn kept<T>(&self, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+        let Some(keeper) = &self.keeper else { return work() };
+        keeper.begin();
+        let done = work();
         match (keeper.raised(), done) {
             (Some(raised), _) => Err(raised),
             (None, Err(error)) => {
@@ -287,11 +289,12 @@ impl Problem {
         let options = self.fit_options(&iteration);
         let weights = weights.as_ref().map(to_vec);
         let inner = self.inner.clone();
-        let result = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
+        let work = move |_: &Tracker| {
             let weights = weights.as_deref();
             fit(inner.model().as_ref(), weights, omega, &start, &options, &mut |_| ())
-        });
-        let fit = self.kept(result)?.map_err(IntoException::into_exception)?;
+        };
+        let result = self.kept(|| run(py, None, None, &Arc::new(Tracker::default()), work));
+        let fit = result?.map_err(IntoException::into_exception)?;
         Ok(Fit { inner: fit })
     }
 
@@ -366,13 +369,14 @@ impl Problem {
             .map(|table| table.get().inner.clone())
             .max_by_key(|table| blueprint.known_fits(table));
         let kept = known.as_ref().map_or(0, |table| blueprint.known_fits(table));
-        let built = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
+        let work = move |tracker: &Tracker| {
             tracker.watched(|watch| match known {
                 Some(table) => blueprint.extend(&table, &Cpu, watch),
                 None => blueprint.build(&Cpu, watch),
             })
-        });
-        let table = self.kept(built)?.map_err(|error| exception(error.into()))?;
+        };
+        let built = self.kept(|| run(py, n_jobs, progress.as_ref(), &tracker, work));
+        let table = built?.map_err(|error| exception(error.into()))?;
         Ok(Table { n_made: table.n_fits() - kept, ..Table::new(table) })
     }
 

@@ -58,9 +58,7 @@ class DaskParts:
                 pure=False,
                 retries=self._retries,
             )
-            for number, (part, arguments) in enumerate(
-                zip(self._parts, own, strict=True), start=1
-            )
+            for number, (part, arguments) in enumerate(zip(self._parts, own, strict=True), start=1)
         ]
         found: list[Any] = self._client.gather(futures)
         return found

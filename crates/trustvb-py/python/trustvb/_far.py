@@ -84,7 +84,7 @@ class DistributedMixture(GaussianMixture):
 
         def sums(numbers: _Vector) -> _Vector:
             found = parts.sums(numbers)
-            total = found[0].copy()
+            total: _Vector = found[0].copy()
             for one in found[1:]:  # in the order of parts, so that the same bits come every time
                 total += one
             return total

@@ -185,8 +185,8 @@ def fit(
 
     Parameters
     ----------
-    data : a folder of Parquet files, a Parquet or CSV file, a list of such files, a list of arrays or frames, or a Dask
-        dataframe. Files must have the same name on all machines. A file, array or partition is a part.
+    data : a folder of Parquet files, a Parquet or CSV file, a list of such files, an array or frame or a list of them, or
+        a Dask dataframe. Files must have the same name on all machines. A file, array or partition is a part.
     n_components : number of components.
     client : of a cluster of ``dask.distributed``, whose workers hold the parts; if not given, this process does.
     columns : which to use, all if not given.
@@ -231,10 +231,12 @@ def _makers(
         delayed = data.to_delayed()
         frames = [one.compute() for one in delayed] if client is None else client.compute(delayed)
         return [(_far.hold, (frame, columns)) for frame in frames], "the Dask dataframe"
+    if hasattr(data, "shape") and not isinstance(data, list | tuple):
+        data = [data]
     if not isinstance(data, list | tuple) or not data:
+        what = "an empty list" if isinstance(data, list | tuple) else type(data).__name__
         raise TypeError(
-            "give a folder, a file, a list of files, arrays or frames, or a Dask dataframe, not "
-            f"{type(data).__name__ if data else 'an empty list'}"
+            f"give a folder, a file, a list of files, arrays or frames, or a Dask dataframe, not {what}"
         )
     if all(_far.is_path(one) for one in data):
         files = [file for one in data for file in _far.files_of(one)]

@@ -118,13 +118,7 @@ pub(crate) fn bind(
         published,
         ..Wishes::new(components)
     };
-    let kind = match args.model.as_deref().map(|name| Kind::named(name).ok_or(name)) {
-        None => wishes.model(),
-        Some(Ok(kind)) => kind,
-        Some(Err(name)) => {
-            return Err(Failure::Usage(format!("--model {name}: there is no such model")));
-        }
-    };
+    let kind = kind(args, &wishes)?;
     let Wished { spec, data, dropped, weights } =
         kind.grant(&wishes, from).map_err(|error| match error {
             WishError::Options(what) => Failure::Usage(what),
@@ -140,6 +134,22 @@ pub(crate) fn bind(
         problem = problem.weighted(weights).map_err(Failure::run)?;
     }
     Ok(Given { problem, source, dropped })
+}
+
+/// The model that is named, or meant.
+fn kind(args: &SettingsArgs, wishes: &Wishes) -> Result<&'static Kind, Failure> {
+    match args.model.as_deref().map(|name| Kind::named(name).ok_or(name)) {
+        None => Ok(wishes.model()),
+        Some(Ok(kind)) => Ok(kind),
+        Some(Err(name)) => Err(Failure::Usage(format!("--model {name}: there is no such model"))),
+    }
+}
+
+/// Whether rows are streamed that a model needs in every sweep, so that they cannot be resampled.
+pub(crate) fn streams_rows(args: &SettingsArgs) -> Result<bool, Failure> {
+    let (formula, types) = (args.formula.clone(), args.types.clone());
+    let wishes = Wishes { formula, types, ..Wishes::new(1) };
+    Ok(args.stream && kind(args, &wishes)?.needs_rows)
 }
 
 /// The column that says what rows count for.
@@ -320,6 +330,24 @@ pub(crate) fn reader(path: &Path, quiet: bool) -> Result<TableReader, Failure> {
 pub(crate) fn place(path: &Path) -> Result<Location, Failure> {
     Location::from_argument(path).map_err(|e| Failure::Usage(e.to_string()))
 }
+
+/// The methods asked for or meant; those that streamed rows cannot serve are refused before anything is read.
+pub(crate) fn methods_for(
+    names: &[String],
+    grid: &GridArgs,
+    args: &SettingsArgs,
+) -> Result<Vec<Method>, Failure> {
+    let streams = streams_rows(args)?;
+    let usual = if streams { ONE_FIT } else { usual_methods(grid) };
+    let methods = methods(names, usual)?;
+    match streams && methods.iter().any(|method| method.design().is_some()) {
+        true => Err(Failure::usage(&PlanError::Far)),
+        false => Ok(methods),
+    }
+}
+
+/// What is asked of rows that cannot be resampled.
+const ONE_FIT: &[Method] = &[Method::Jackknife, Method::Vb];
 
 /// The methods of a table when none are named: not those that `--subsets` cannot serve.
 pub(crate) fn usual_methods(grid: &GridArgs) -> &'static [Method] {

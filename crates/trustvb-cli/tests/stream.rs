@@ -1,8 +1,8 @@
-//! `--stream`: the same answers without the rows in memory.
+//! `--stream` of regressions: the same answers without the rows in memory.
 
 mod common;
 
-use common::{Scratch, assert_same_files};
+use common::{Scratch, assert_same_files, difference};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
@@ -31,25 +31,6 @@ fn calibrate(scratch: &Scratch, file: &str, more: &[&str]) -> String {
     args.extend(SMALL);
     args.extend(more);
     scratch.ok(&args).stdout
-}
-
-/// The largest relative difference between numbers that answers are made of.
-fn difference(one: &Value, two: &Value) -> f64 {
-    let (one, two) = (&one["intervals"], &two["intervals"]);
-    let (one, two) = (one.as_array().expect("intervals"), two.as_array().expect("intervals"));
-    assert_eq!(one.len(), two.len());
-    let mut largest = 0.0_f64;
-    for (a, b) in one.iter().zip(two) {
-        for name in ["functional", "method", "flags"] {
-            assert_eq!(a[name], b[name]);
-        }
-        for name in ["omega", "estimate", "lower", "upper"] {
-            if let (Some(a), Some(b)) = (a[name].as_f64(), b[name].as_f64()) {
-                largest = largest.max((a - b).abs() / a.abs().max(b.abs()).max(1e-300));
-            }
-        }
-    }
-    largest
 }
 
 #[test]
@@ -134,17 +115,6 @@ fn a_bad_value_far_down_is_found_in_its_line() {
 }
 
 #[test]
-fn a_gaussian_mixture_needs_its_rows() {
-    let scratch = Scratch::new();
-    for command in [&["fit"][..], &["calibrate"], &["table", "build", "-o", "a.tvb"]] {
-        let run = scratch.run(&[command, &["--stream"]].concat());
-        assert_eq!(run.code, Some(2));
-        assert!(run.stderr.contains("needs its rows in every sweep"), "{}", run.stderr);
-        assert!(!scratch.path("a.tvb").exists());
-    }
-}
-
-#[test]
 fn a_table_of_statistics_resumes_shards_and_answers() {
     let scratch = Scratch::new();
     scratch.write("rows.csv", rows(1500));
@@ -216,28 +186,6 @@ fn a_table_of_statistics_resumes_shards_and_answers() {
     assert!(run.stderr.contains("not those the table was built from"), "{}", run.stderr);
 }
 
-/// The largest resident memory of a run, in megabytes, as far as it was seen before its end.
-#[cfg(target_os = "linux")]
-fn peak_memory(scratch: &Scratch, args: &[&str]) -> f64 {
-    use std::process::Stdio;
-    use std::time::Duration;
-
-    let mut child = scratch.command(args).stdout(Stdio::null()).spawn().expect("trustvb starts");
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0.0_f64;
-    loop {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find(|line| line.starts_with("VmHWM"));
-        let seen = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
-        peak = peak.max(seen.unwrap_or(0.0) / 1024.0);
-        if let Some(ended) = child.try_wait().expect("a child can be asked") {
-            assert!(ended.success(), "trustvb {}: {ended}", args.join(" "));
-            return peak;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_does_not_grow_with_the_rows() {
@@ -247,7 +195,7 @@ fn memory_does_not_grow_with_the_rows() {
         let mut args = vec!["fit", "rows.csv", "-q", "--starts", "1", "--threads", "2"];
         args.extend(FORMULA);
         args.extend(stream.then_some("--stream"));
-        peak_memory(&scratch, &args)
+        scratch.peak_memory(&args)
     };
     let (small, large, held) = (peak(150_000, true), peak(900_000, true), peak(900_000, false));
     // The rows of the larger file are 36 MB.

@@ -96,9 +96,11 @@ advised_value_errors!(DataError, ModelError, PlanError);
 
 impl IntoException for Degenerate {
     fn into_exception(self) -> PyErr {
-        run_error(format!(
-            "the fit failed: {self}; try fewer components, another prior or other start values"
-        ))
+        let advice = match self {
+            Degenerate::Rows(_) => "",
+            _ => "; try fewer components, another prior or other start values",
+        };
+        run_error(format!("the fit failed: {self}{advice}"))
     }
 }
 

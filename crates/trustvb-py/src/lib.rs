@@ -6,6 +6,7 @@
 mod answers;
 mod arrays;
 mod errors;
+mod far;
 mod function;
 mod options;
 mod outside;
@@ -24,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TrustvbError", module.py().get_type::<errors::TrustvbError>())?;
     module.add_class::<posterior::Posterior>()?;
     module.add_class::<problem::Problem>()?;
+    module.add_class::<far::RowsPart>()?;
     module.add_class::<problem::Fit>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<study::Study>()?;

@@ -18,6 +18,7 @@ use trustvb::weights::{UnitWeights, WeightKind, WeightsFrom};
 
 use crate::arrays::{to_vec, vector};
 use crate::errors::{IntoException, run_error, value_error};
+use crate::far::{Keeper, Summary};
 use crate::options::{Iteration, TableOptions};
 use crate::posterior::Posterior;
 use crate::table::{Table, place};
@@ -27,6 +28,8 @@ use crate::work::{Tracker, run};
 #[pyclass(frozen, module = "trustvb._native")]
 pub(crate) struct Problem {
     inner: InnerProblem,
+    /// Who keeps its rows, where they are not here.
+    keeper: Option<Arc<Keeper>>,
 }
 
 /// What a problem is pickled as: names, columns, the model, and kind, name and values of weights. Columns are bytes, because arrays may come back from
@@ -45,7 +48,22 @@ impl Problem {
     fn new(spec: &str, data: ModelData) -> PyResult<Problem> {
         let spec: ModelSpec = serde_json::from_str(spec).map_err(IntoException::into_exception)?;
         let inner = InnerProblem::new(spec, data).map_err(IntoException::into_exception)?;
-        Ok(Problem { inner })
+        Ok(Problem { inner, keeper: None })
+    }
+
+    /// What work leads to, unless the keeper of rows raises something: that comes first.
+    fn kept<T>(&self, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+        let Some(keeper) = &self.keeper else { return work() };
+        keeper.begin();
+        let done = work();
+        match (keeper.raised(), done) {
+            (Some(raised), _) => Err(raised),
+            (None, Err(error)) => {
+                keeper.stop();
+                Err(error)
+            }
+            (None, done) => done,
+        }
     }
 
     fn column_mixture(&self) -> PyResult<&ColumnMixture> {
@@ -87,6 +105,28 @@ impl Problem {
         Problem::new(spec, ModelData::Rows(data))
     }
 
+    /// Rows that others keep: what is known of each of their parts, who gives the sums of a pass over all of them, and
+    /// who gives rows by number.
+    #[staticmethod]
+    fn far(
+        py: Python<'_>,
+        source: &str,
+        summaries: Vec<Summary>,
+        sums: Py<PyAny>,
+        rows: Py<PyAny>,
+        spec: &str,
+    ) -> PyResult<Problem> {
+        let (keeper, far) = Keeper::rows(source, summaries, sums, rows)?;
+        let spec = spec.to_owned();
+        let made = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
+            Problem::new(&spec, ModelData::Far(far))
+        });
+        match keeper.raised() {
+            Some(raised) => Err(raised),
+            None => Ok(Problem { inner: made??.inner, keeper: Some(keeper) }),
+        }
+    }
+
     /// A formula over a frame, and the model as JSON.
     #[staticmethod]
     fn formula(
@@ -126,7 +166,7 @@ impl Problem {
             .collect::<PyResult<Vec<_>>>()?;
         let inner =
             spec.bind(&text_frame(columns)?, &types).map_err(IntoException::into_exception)?;
-        Ok(Problem { inner })
+        Ok(Problem { inner, keeper: None })
     }
 
     /// The kind of each column of a mixture of columns, with the levels of categories.
@@ -182,7 +222,7 @@ impl Problem {
         let kind = WeightKind::named(&kind).ok_or_else(|| value_error("no kind of weights"))?;
         let kept = UnitWeights::kept(WeightsFrom { kind, column }, doubles(&values));
         let inner = kept.and_then(|kept| bare.inner.weighted(kept)).map_err(value_error)?;
-        Ok(Problem { inner })
+        Ok(Problem { inner, keeper: None })
     }
 
     /// The same with a weight for each unit: `survey` or `frequency`.
@@ -192,7 +232,7 @@ impl Problem {
         let from = WeightsFrom { kind, column: "sample_weight".to_owned() };
         let weights = UnitWeights::new(from, to_vec(&values)).map_err(value_error)?;
         let inner = self.inner.clone().weighted(weights).map_err(value_error)?;
-        Ok(Problem { inner })
+        Ok(Problem { inner, keeper: None })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
@@ -201,6 +241,9 @@ impl Problem {
         let bytes = |column: Vec<f64>| -> Vec<u8> {
             column.into_iter().flat_map(f64::to_le_bytes).collect()
         };
+        if inner.data().is_far() {
+            return Err(value_error("rows that others keep cannot be pickled with their model"));
+        }
         let columns =
             inner.data().columns().into_iter().map(|c| PyBytes::new(py, &bytes(c))).collect();
         let rebuild = slf.get_type().getattr("from_columns")?;
@@ -246,11 +289,12 @@ impl Problem {
         let options = self.fit_options(&iteration);
         let weights = weights.as_ref().map(to_vec);
         let inner = self.inner.clone();
-        let result = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
+        let work = move |_: &Tracker| {
             let weights = weights.as_deref();
             fit(inner.model().as_ref(), weights, omega, &start, &options, &mut |_| ())
-        })?;
-        let fit = result.map_err(IntoException::into_exception)?;
+        };
+        let result = self.kept(|| run(py, None, None, &Arc::new(Tracker::default()), work));
+        let fit = result?.map_err(IntoException::into_exception)?;
         Ok(Fit { inner: fit })
     }
 
@@ -325,13 +369,14 @@ impl Problem {
             .map(|table| table.get().inner.clone())
             .max_by_key(|table| blueprint.known_fits(table));
         let kept = known.as_ref().map_or(0, |table| blueprint.known_fits(table));
-        let built = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
+        let work = move |tracker: &Tracker| {
             tracker.watched(|watch| match known {
                 Some(table) => blueprint.extend(&table, &Cpu, watch),
                 None => blueprint.build(&Cpu, watch),
             })
-        })?;
-        let table = built.map_err(|error| exception(error.into()))?;
+        };
+        let built = self.kept(|| run(py, n_jobs, progress.as_ref(), &tracker, work));
+        let table = built?.map_err(|error| exception(error.into()))?;
         Ok(Table { n_made: table.n_fits() - kept, ..Table::new(table) })
     }
 

@@ -88,7 +88,7 @@ fn below_limit() -> Option<u64> {
 }
 
 /// `31 MB`.
-fn in_words(bytes: u64) -> String {
+pub(crate) fn in_words(bytes: u64) -> String {
     let (value, unit) = match bytes as f64 {
         n if n < 1e6 => (n / 1e3, "kB"),
         n if n < 1e9 => (n / 1e6, "MB"),

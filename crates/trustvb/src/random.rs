@@ -2,6 +2,7 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::collections::HashMap;
 
 /// What a stream is for. The numbers are part of the promise that a seed fixes the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,18 @@ pub(crate) fn index(rng: &mut ChaCha8Rng, n: usize) -> usize {
     }
 }
 
+/// The first `most` numbers of a random order of `0..n`, as swaps in a list of all of them would give; only the numbers
+/// that were moved are kept. `index` draws a place among so many.
+pub(crate) fn some_of(n: usize, most: usize, mut index: impl FnMut(usize) -> usize) -> Vec<usize> {
+    let mut moved: HashMap<usize, usize> = HashMap::new();
+    let draw = |i: usize| {
+        let j = i + index(n - i);
+        let here = moved.remove(&i).unwrap_or(i);
+        if i == j { here } else { moved.insert(j, here).unwrap_or(j) }
+    };
+    (0..most.min(n)).map(draw).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +80,20 @@ mod tests {
             c
         });
         assert!(counts.iter().all(|c| (9_700..10_300).contains(c)), "{counts:?}");
+    }
+
+    #[test]
+    fn some_are_those_of_a_list() {
+        for (n, most) in [(1, 1), (10, 10), (50, 7), (1000, 400), (3, 9)] {
+            let mut rng = stream(3, Purpose::Start, 0);
+            let mut list: Vec<usize> = (0..n).collect();
+            for i in 0..most.min(n) {
+                let j = i + index(&mut rng, n - i);
+                list.swap(i, j);
+            }
+            let mut rng = stream(3, Purpose::Start, 0);
+            assert_eq!(some_of(n, most, |n| index(&mut rng, n)), list[..most.min(n)]);
+        }
     }
 
     const PINNED: [u64; 2] = [2_854_601_930_109_921_036, 3_342_390_558_771_667_851];

@@ -119,7 +119,7 @@ pub fn in_command(remedy: &Remedy) -> String {
         Remedy::DropMissing => "leave those rows out with --drop-missing".to_owned(),
         Remedy::Components(n) => format!("ask for at most {n} with --components"),
         Remedy::MixedModel(takes) => format!("use --model mixture, which takes {takes}"),
-        Remedy::Stream => "read it with --stream (bmlr)".to_owned(),
+        Remedy::Stream => "read it with --stream (gmm, bmlr)".to_owned(),
         Remedy::FewerFits => "ask for fewer bootstraps (-B) or points (--grid)".to_owned(),
         Remedy::Bootstraps(n) => format!("use -B {n} or more"),
         Remedy::SmallerOmegaMin => "a smaller --omega-min may be needed".to_owned(),

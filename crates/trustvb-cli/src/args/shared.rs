@@ -99,8 +99,10 @@ pub(crate) struct SettingsArgs {
     /// What columns hold, where it is not what they look like: 'smoker=category,visits=count,age=gaussian' (mixture)
     #[arg(long, value_delimiter = ',', value_name = "COLUMN=TYPE", value_parser = column_type)]
     pub(crate) types: Vec<(String, ColumnType)>,
-    /// Read the file in pieces and keep only sums over each group, never its rows: for files larger
-    /// than memory (bmlr). Memory then grows with the groups, not with the rows
+    /// Read the file once, in pieces, and never hold its rows: for files larger than memory. A regression (bmlr) keeps
+    /// sums over each group. A Gaussian mixture (gmm, full covariances) keeps its numbers in a scratch file, 8 bytes
+    /// for each row and column, in the folder that TMPDIR names, and reads that in every sweep; methods that need no
+    /// resamples answer: jackknife, analytic and vb
     #[arg(long)]
     pub(crate) stream: bool,
     /// Leave out rows with missing or infinite values, and say how many

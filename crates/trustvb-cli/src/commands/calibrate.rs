@@ -7,7 +7,7 @@ use crate::input::Given;
 use crate::{input, output, progress};
 use std::path::Path;
 use trustvb::backend::Cpu;
-use trustvb::table::{BuildError, Watch, save};
+use trustvb::table::{BuildError, TableError, Watch, save};
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let (data, functionals) = split_positional(&args.positional);
@@ -15,9 +15,13 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     if let Some(column) = &args.by {
         return super::by::calibrate(args, data, functionals, column);
     }
+    let settings = &args.model.settings;
+    let methods = input::methods_for(&args.question.ask.method, &args.grid, settings)?;
+    if args.save.is_some() && input::streams_rows(settings)? {
+        return Err(Failure::usage(&TableError::Far));
+    }
     let Given { problem, source, .. } =
         input::problem(data, &args.model, args.grid.published, quiet)?;
-    let methods = input::methods(&args.question.ask.method, input::usual_methods(&args.grid))?;
     // Anything wrong with the question is said before the work is done.
     let functionals = input::functionals(functionals, problem.model().layout())?;
     output::check(&args.output)?;

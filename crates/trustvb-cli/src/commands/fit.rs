@@ -14,6 +14,7 @@ use trustvb::calibrate::Law;
 use trustvb::fit::{Fit, Progress, Status, fit};
 use trustvb::functional::Functional;
 use trustvb::linalg::unpack;
+use trustvb::model::Degenerate;
 use trustvb::posterior::Role;
 
 /// Level of the intervals in the summary.
@@ -30,6 +31,10 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     }
     if let Some(column) = &args.by {
         return super::by::fit(args, column);
+    }
+    if args.responsibilities.is_some() && input::streams_rows(&args.model.settings)? {
+        let what = "--responsibilities has a line for every row, and --stream holds none; leave one of them out";
+        return Err(Failure::Usage(what.to_owned()));
     }
     let given = input::problem(args.data.as_deref(), &args.model, false, quiet)?;
     let bar = progress::spinner("fitting", quiet);
@@ -84,9 +89,11 @@ pub(super) fn one(
     let start = input::start(&args.iteration, &given.problem)?;
     let model = given.problem.model().as_ref();
     let fit = fit(model, None, args.omega, &start, &options, progress).map_err(|why| {
-        Failure::Run(format!(
-            "the fit failed: {why}; try fewer components, another prior or other start values"
-        ))
+        let advice = match why {
+            Degenerate::Rows(_) => "",
+            _ => "; try fewer components, another prior or other start values",
+        };
+        Failure::Run(format!("the fit failed: {why}{advice}"))
     })?;
     let rows = summary(&given, &fit, args.iteration.seed);
     Ok(Summary { given, fit, rows })

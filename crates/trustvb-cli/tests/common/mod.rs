@@ -86,6 +86,25 @@ impl Scratch {
         Run::new(child.wait_with_output().expect("trustvb ends"))
     }
 
+    /// The largest resident memory of a run that must succeed, in megabytes, as far as it was seen before its end.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_memory(&self, args: &[&str]) -> f64 {
+        let mut child = self.command(args).stdout(Stdio::null()).spawn().expect("trustvb starts");
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0.0_f64;
+        loop {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find(|line| line.starts_with("VmHWM"));
+            let seen = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+            peak = peak.max(seen.unwrap_or(0.0) / 1024.0);
+            if let Some(ended) = child.try_wait().expect("a child can be asked") {
+                assert!(ended.success(), "trustvb {}: {ended}", args.join(" "));
+                return peak;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+
     /// Starts a run whose end is waited for elsewhere.
     pub(crate) fn spawn(&self, args: &[&str]) -> Child {
         self.spawn_piped(args, Stdio::null())
@@ -150,4 +169,23 @@ pub(crate) fn parts(table: &Path) -> usize {
             .filter(|entry| entry.path().extension().is_some_and(|e| e == "parquet"))
             .count()
     })
+}
+
+/// The largest relative difference between numbers that answers are made of.
+pub(crate) fn difference(one: &Value, two: &Value) -> f64 {
+    let (one, two) = (&one["intervals"], &two["intervals"]);
+    let (one, two) = (one.as_array().expect("intervals"), two.as_array().expect("intervals"));
+    assert_eq!(one.len(), two.len());
+    let mut largest = 0.0_f64;
+    for (a, b) in one.iter().zip(two) {
+        for name in ["functional", "method", "flags"] {
+            assert_eq!(a[name], b[name]);
+        }
+        for name in ["omega", "estimate", "lower", "upper"] {
+            if let (Some(a), Some(b)) = (a[name].as_f64(), b[name].as_f64()) {
+                largest = largest.max((a - b).abs() / a.abs().max(b.abs()).max(1e-300));
+            }
+        }
+    }
+    largest
 }

@@ -107,7 +107,7 @@ class Estimator:
         """The columns of X, after the checks that scikit-learn's users expect."""
         X = _frames.settled(X)
         names = feature_names(X)
-        columns = _columns(X)
+        columns = columns_of(X)
         n = len(columns[0]) if columns else _length(X)
         self._check_shape(names, n, len(columns), reset=reset)
         if reset:
@@ -210,7 +210,8 @@ def _length(X: Any) -> int:
     return int(shape[0]) if shape else len(X)
 
 
-def _columns(X: Any) -> list[_frames.Column]:
+def columns_of(X: Any) -> list[_frames.Column]:
+    """The columns of an array or a frame as numbers."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(
             "Sparse data was passed, but dense data is required. Use '.toarray()' to make it dense."

@@ -173,6 +173,15 @@ class GaussianMixture(Calibrated):
             f"x{j + 1}" for j in range(len(columns))
         ]
         problem = _native.Problem.rows(names, columns, self._spec())
+        self._fit_problem(problem, weights, weights_are)
+        return self
+
+    def _fit_problem(
+        self,
+        problem: _native.Problem,
+        weights: NDArray[np.float64] | None,
+        weights_are: str = "frequency",
+    ) -> None:
         self._fit(problem, weights, weights_are)
         mean = self.posterior_.mean()
         self.means_ = mean["mu"][0]
@@ -180,7 +189,6 @@ class GaussianMixture(Calibrated):
         precisions = np.array([_inverse(sigma) for sigma in self._covariances])
         self.covariances_ = self._in_shape(self._covariances)
         self.precisions_ = self._in_shape(precisions)
-        return self
 
     def _in_shape(self, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
         """As scikit-learn gives covariances of each type."""

@@ -38,7 +38,36 @@ class Posterior:
         known_noise: float | None,
     ) -> tuple[_Vector, _Vector]: ...
 
+class RowsPart:
+    @staticmethod
+    def of(names: Sequence[str], columns: Sequence[_Vector]) -> RowsPart: ...
+    @staticmethod
+    def read(
+        path: str | os.PathLike[str],
+        columns: Sequence[str] | None = None,
+        drop_missing: bool = False,
+    ) -> RowsPart: ...
+    def summary(
+        self,
+    ) -> tuple[list[str], int, list[float], list[float], list[float], list[float]]: ...
+    @property
+    def n_dropped(self) -> int: ...
+    def sums(self, numbers: _Vector, n_jobs: int | None = None) -> _Vector: ...
+    def rows(
+        self, centre: Sequence[float], scale: Sequence[float], numbers: Sequence[int]
+    ) -> _Vector: ...
+
 class Problem:
+    @staticmethod
+    def far(
+        source: str,
+        summaries: Sequence[
+            tuple[list[str], int, list[float], list[float], list[float], list[float]]
+        ],
+        sums: Callable[[_Vector], _Vector],
+        rows: Callable[[list[float], list[float], list[int]], _Vector],
+        spec: str,
+    ) -> Problem: ...
     @staticmethod
     def rows(names: Sequence[str], columns: Sequence[_Vector], spec: str) -> Problem: ...
     @staticmethod

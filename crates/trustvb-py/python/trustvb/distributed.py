@@ -1,4 +1,4 @@
-"""Tables and studies on a Dask cluster: shards as tasks, and the same files as on one machine.
+"""Tables, studies and fits on a Dask cluster: the same files and numbers as on one machine.
 
 >>> from dask.distributed import Client, LocalCluster
 >>> import trustvb
@@ -20,8 +20,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _ask, _native
+from . import _ask, _far, _native
 from ._calibrated import Calibrated
+from ._far import DistributedMixture, LocalParts, Parts
 from ._frames import FrameName
 from ._progress import Progress, Wish
 from ._shards import StudyShards, TableShards
@@ -30,6 +31,8 @@ from ._table import Table, open_table
 
 try:
     from dask.distributed import Client, KilledWorker, as_completed, get_worker
+
+    from ._dask_parts import DaskParts
 except ImportError as error:
     raise ImportError(
         "trustvb.distributed needs dask.distributed, which is not installed: pip install 'trustvb[dask]'"
@@ -38,7 +41,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ShardsFailed", "build_table", "run_study"]
+__all__ = ["DistributedMixture", "ShardsFailed", "build_table", "fit", "run_study"]
 
 #: Shards unless asked otherwise: enough for a few hundred workers. It does not depend on the cluster, so that a call
 #: that is made again finds the same shards, whoever is there to build them.
@@ -166,6 +169,79 @@ def run_study(
         _run(client, work, folder, folder if stays else None, shards, via, retries, progress)
         _native.Study.finish(folder)
         return study_summary(folder, frame=frame)
+
+
+def fit(
+    data: Any,
+    n_components: int = 2,
+    *,
+    client: Client | None = None,
+    columns: Sequence[str] | None = None,
+    drop_missing: bool = False,
+    retries: int = 2,
+    **settings: Any,
+) -> DistributedMixture:
+    """Fits a Gaussian mixture to rows in parts, which stay where they are: only sums over them travel.
+
+    Parameters
+    ----------
+    data : a folder of Parquet files, a Parquet or CSV file, a list of such files, an array or frame or a list of them, or
+        a Dask dataframe. Files must have the same name on all machines. A file, array or partition is a part.
+    n_components : number of components.
+    client : of a cluster of ``dask.distributed``, whose workers hold the parts; if not given, this process does.
+    columns : which to use, all if not given.
+    drop_missing : leave out rows of files with missing or infinite values.
+    retries : how often a task that raised is tried again. When a worker is lost its parts are loaded again by others.
+    settings : those of :class:`trustvb.GaussianMixture`, such as ``random_state``; covariances are full.
+
+    Returns
+    -------
+    A fitted :class:`DistributedMixture`. ``intervals`` are those of the one-fit method, ``jackknife``, from influence
+    that is summed over parts. Numbers are those of one machine to rounding, and the same bits for any number of workers.
+
+    >>> from trustvb.distributed import fit
+    >>> mixture = fit("rows/", 3, client=client)  # doctest: +SKIP
+    >>> mixture.intervals("pi[1]")  # doctest: +SKIP
+    """
+    mixture = DistributedMixture(n_components, **settings)
+    names = None if columns is None else [str(name) for name in columns]
+    makers, source = _makers(data, names, drop_missing, client)
+    parts: Parts
+    if client is None:
+        parts = LocalParts([make(*arguments) for make, arguments in makers])
+    elif not isinstance(client, Client) or client.asynchronous:
+        raise TypeError(
+            "give a dask.distributed Client that is not asynchronous: Client(cluster_or_address)"
+        )
+    else:
+        parts = DaskParts(client, makers, _ask.whole("retries", retries, least=0))
+    mixture._fit_parts(parts, source)
+    return mixture
+
+
+def _makers(
+    data: Any, columns: list[str] | None, drop_missing: bool, client: Client | None
+) -> tuple[list[tuple[Callable[..., _native.RowsPart], tuple[Any, ...]]], str]:
+    """How each part is made, and what messages call all of them."""
+    if _far.is_path(data):
+        data, source = _far.files_of(data), os.fspath(data)
+    else:
+        source = "the parts"
+    if hasattr(data, "to_delayed") and hasattr(data, "npartitions"):
+        delayed = data.to_delayed()
+        frames = [one.compute() for one in delayed] if client is None else client.compute(delayed)
+        return [(_far.hold, (frame, columns)) for frame in frames], "the Dask dataframe"
+    if hasattr(data, "shape") and not isinstance(data, list | tuple):
+        data = [data]
+    if not isinstance(data, list | tuple) or not data:
+        what = "an empty list" if isinstance(data, list | tuple) else type(data).__name__
+        raise TypeError(
+            f"give a folder, a file, a list of files, arrays or frames, or a Dask dataframe, not {what}"
+        )
+    if all(_far.is_path(one) for one in data):
+        files = [file for one in data for file in _far.files_of(one)]
+        return [(_far.read, (file, columns, drop_missing)) for file in files], source
+    return [(_far.hold, (one, columns)) for one in data], source
 
 
 def _located(path: str | os.PathLike[str]) -> str:

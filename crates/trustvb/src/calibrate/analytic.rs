@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
         let part = self.question.part;
         let h =
             |posterior: &Posterior| part.range().unbounded(part.plug_in(posterior.parameters()));
-        let sd = at.linearisation(self.model)?.influence(self.model, &h)?.sd;
+        let sd = at.linearisation(self.model)?.sd(self.model, &h)?;
         if sd.is_finite() { Ok(sd) } else { Err(Degenerate::NotFinite.into()) }
     }
 

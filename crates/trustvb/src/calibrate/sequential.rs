@@ -9,6 +9,7 @@ use super::{Answer, CalibrateError, CurvePoint, Method, Question};
 use crate::backend::{Backend, Cpu, Job, Work};
 use crate::fit::{Matching, PathFits, PathOptions, Reference, Start, StatusCode, match_components};
 use crate::model::Model;
+use crate::remedy::Remedy;
 use crate::resample::{Design, Resamples};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,6 +22,13 @@ pub(super) fn answer(
     levels: &[f64],
 ) -> Result<Vec<Answer>, CalibrateError> {
     let model = question.model(Method::TvbSequential)?;
+    if model.is_far() {
+        return Err(CalibrateError::Missing {
+            method: Method::TvbSequential.name(),
+            needs: "rows in memory, to resample them",
+            remedy: Remedy::Methods(&["jackknife", "vb"]),
+        });
+    }
     levels.iter().map(|&level| run(question, model, level)).collect()
 }
 

@@ -17,13 +17,7 @@ pub(super) struct Relation {
     pub(super) rank: usize,
 }
 
-/// Looks for an exact linear relation; `centred` measures columns from their means, as beside an
-/// intercept. Columns must not be constant (centred) or zero (not centred).
-pub(super) fn find_relation(columns: &[&[f64]], centred: bool) -> Option<Relation> {
-    find_relation_in(&scaled_gram(columns, centred))
-}
-
-/// The same from the lower triangle of the Gram matrix of the columns scaled to length one.
+/// Looks for an exact linear relation in the lower triangle of the Gram matrix of columns scaled to length one.
 pub(super) fn find_relation_in(gram: &[Vec<f64>]) -> Option<Relation> {
     let p = gram.len();
     let mut diagonal = vec![1.0; p];
@@ -81,7 +75,8 @@ fn involved(dependent: usize, pivots: &[usize], factor: &[Vec<f64>]) -> Vec<usiz
     columns
 }
 
-/// Lower triangle of the Gram matrix of the columns scaled to length one.
+/// Lower triangle of the Gram matrix of the columns scaled to length one; `centred` measures them from their means, as
+/// beside an intercept. Columns must not be constant (centred) or zero (not centred).
 pub(super) fn scaled_gram(columns: &[&[f64]], centred: bool) -> Vec<Vec<f64>> {
     let scaled: Vec<(f64, f64)> = columns
         .iter()
@@ -117,6 +112,10 @@ fn sum(n: usize, term: &dyn Fn(usize) -> f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn find_relation(columns: &[&[f64]], centred: bool) -> Option<Relation> {
+        find_relation_in(&scaled_gram(columns, centred))
+    }
 
     fn wave(n: usize, frequency: f64) -> Vec<f64> {
         (0..n).map(|i| (i as f64 * frequency).sin() * 10.0 + 50.0).collect()

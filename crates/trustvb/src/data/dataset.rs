@@ -1,6 +1,6 @@
 //! Named numeric columns, checked once: what a Gaussian mixture is fitted to.
 
-use super::collinear::find_relation;
+use super::collinear::{find_relation_in, scaled_gram};
 use super::csv::read_csv;
 use super::error::DataError;
 use super::missing::{BadCell, MissingCells, RowUnit};
@@ -120,47 +120,49 @@ impl Dataset {
     }
 
     fn check_for(&self, n_components: usize, with_covariances: bool) -> Result<(), DataError> {
-        let (n_rows, n_columns) = (self.n_rows(), self.n_columns());
-        let file = || self.source.clone();
-        if n_rows < n_components {
-            return Err(DataError::TooFewUnits {
-                file: file(),
-                unit: "row",
-                n_units: n_rows,
-                n_components,
-            });
-        }
-        if with_covariances && n_rows <= n_columns {
-            return Err(DataError::TooFewRows {
-                file: file(),
-                n_rows,
-                n_columns,
-                needed: n_columns + 1,
-            });
-        }
-        let constant: Vec<String> = (0..n_columns)
-            .filter(|&j| is_constant(self.column(j)))
-            .map(|j| self.names[j].clone())
-            .collect();
-        if !constant.is_empty() {
-            return Err(DataError::Constant { file: file(), columns: constant, n_rows });
-        }
-        for (name, column) in self.names.iter().zip(&self.columns) {
-            check_scale(&self.source, name, range(column))?;
-        }
-        if !with_covariances {
-            return Ok(());
-        }
+        let ranges: Vec<[f64; 2]> = self.columns.iter().map(|column| range(column)).collect();
+        let known = (&self.source[..], &self.names[..], self.n_rows(), &ranges[..]);
         let columns: Vec<&[f64]> = self.columns.iter().map(Vec::as_slice).collect();
-        match find_relation(&columns, true) {
-            Some(relation) => Err(DataError::Collinear {
-                file: file(),
-                columns: relation.columns.iter().map(|&j| self.names[j].clone()).collect(),
-                n_columns,
-                rank: relation.rank,
-            }),
-            None => Ok(()),
-        }
+        let gram = || scaled_gram(&columns, true);
+        check_rows(known, n_components, with_covariances.then_some(&gram))
+    }
+}
+
+/// Checks that a mixture makes sense for rows of which source, names, number and the ranges of columns are known: rows
+/// enough, no constant column, no size that squares lose; and with covariances (`gram` gives the lower triangle of the
+/// Gram matrix of the centred columns scaled to length one) no exact linear relation.
+pub(crate) fn check_rows(
+    (source, names, n_rows, ranges): (&str, &[String], usize, &[[f64; 2]]),
+    n_components: usize,
+    gram: Option<&dyn Fn() -> Vec<Vec<f64>>>,
+) -> Result<(), DataError> {
+    let n_columns = names.len();
+    let file = || source.to_owned();
+    if n_rows < n_components {
+        let unit = "row";
+        return Err(DataError::TooFewUnits { file: file(), unit, n_units: n_rows, n_components });
+    }
+    if gram.is_some() && n_rows <= n_columns {
+        let needed = n_columns + 1;
+        return Err(DataError::TooFewRows { file: file(), n_rows, n_columns, needed });
+    }
+    let is_constant = |[least, largest]: &[f64; 2]| least == largest;
+    let constant = names.iter().zip(ranges).filter(|(_, range)| is_constant(range));
+    let columns: Vec<String> = constant.map(|(name, _)| name.clone()).collect();
+    if !columns.is_empty() {
+        return Err(DataError::Constant { file: file(), columns, n_rows });
+    }
+    for (name, range) in names.iter().zip(ranges) {
+        check_scale(source, name, *range)?;
+    }
+    match gram.and_then(|gram| find_relation_in(&gram())) {
+        Some(relation) => Err(DataError::Collinear {
+            file: file(),
+            columns: relation.columns.iter().map(|&j| names[j].clone()).collect(),
+            n_columns,
+            rank: relation.rank,
+        }),
+        None => Ok(()),
     }
 }
 

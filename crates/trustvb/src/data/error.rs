@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::dataset::{LARGEST, SMALLEST};
 use super::missing::{MissingCells, RowUnit};
 use super::wording::{caret, count, quoted_list, shorten};
-use crate::memory::TooLarge;
+use crate::memory::{TooLarge, in_words as bytes_in_words};
 use crate::remedy::{Advise, Remedy};
 
 /// What is wrong with a file, a formula or a data set.
@@ -59,6 +59,25 @@ pub enum DataError {
     Write {
         /// The path as given.
         file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file was written to while it was read.
+    #[error("{file}: it changed while it was read; run again when nothing writes to it")]
+    Changed {
+        /// The path as given.
+        file: String,
+    },
+    /// Rows that are to be read again and again could not be kept.
+    #[error(
+        "{folder}: the scratch file that rows are kept in cannot be written ({source}), of which {} are there; it needs \
+         8 bytes for each row and column: make room, or set TMPDIR to a folder that has it", bytes_in_words(*.written)
+    )]
+    Scratch {
+        /// The folder of temporary files.
+        folder: String,
+        /// Bytes written before.
+        written: u64,
         /// Why.
         source: io::Error,
     },

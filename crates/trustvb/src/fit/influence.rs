@@ -18,6 +18,7 @@ use crate::linalg::{Lu, packed_index};
 use crate::model::{Degenerate, Model, Pullback, Undecided, Units};
 use crate::posterior::Posterior;
 use rayon::prelude::*;
+use std::cell::RefCell;
 
 /// States longer than this have no matrix made of their derivative.
 const DENSE: usize = 1000;
@@ -37,6 +38,9 @@ pub enum InfluenceError {
          use fewer columns or components, or a method that resamples"
     )]
     TooLarge(usize),
+    /// The units are not in memory.
+    #[error("the units are not in memory, and only sums of their influence are computed")]
+    Far,
 }
 
 /// A fixed point with its derivative, ready to answer for any function.
@@ -121,7 +125,7 @@ impl Linearisation {
         let (k, n) = (model.n_components(), state.len());
         let of_units = units.weights(weights);
         let system = if n <= dense {
-            let hessian = units.hessian(pullback.densities(), k, &of_units);
+            let hessian = units.hessian(pullback.densities(), k, &of_units)?;
             System::Dense(matrix(pullback.as_ref(), &units, &hessian, k, n)?)
         } else {
             let mut scale = vec![0.0; n];
@@ -142,7 +146,13 @@ impl Linearisation {
         h: &dyn Fn(&Posterior) -> f64,
     ) -> Result<Influence, InfluenceError> {
         let psi = match (&self.derivative, model.units()) {
-            (Derivative::Pulled(pulled), Some(units)) => pulled.influence(&units, h)?,
+            (Derivative::Pulled(_), Some(units)) if units.is_far() => {
+                return Err(InfluenceError::Far);
+            }
+            (Derivative::Pulled(pulled), Some(units)) => {
+                let adjoint = pulled.adjoint(&units, h)?;
+                units.influence(pulled.pullback.densities(), pulled.n_components, &adjoint)
+            }
             (Derivative::Differenced(by), _) => by.influence(model, self.weights.as_deref(), h)?,
             // Another model than the one that was linearised.
             (Derivative::Pulled(_), None) => return Err(Degenerate::NotFinite.into()),
@@ -154,35 +164,61 @@ impl Linearisation {
             psi.iter().enumerate().map(|(i, x)| weight(i) * (x - mean) * (x - mean)).sum();
         Ok(Influence { psi, sd: variance.sqrt() })
     }
+
+    /// [`Influence::sd`] alone, also where units are not in memory.
+    pub fn sd(
+        &self,
+        model: &dyn Model,
+        h: &dyn Fn(&Posterior) -> f64,
+    ) -> Result<f64, InfluenceError> {
+        match (&self.derivative, model.units()) {
+            (Derivative::Pulled(pulled), Some(units)) if units.is_far() => {
+                let adjoint = pulled.adjoint(&units, h)?;
+                let (densities, k) = (pulled.pullback.densities(), pulled.n_components);
+                // The mean is a share of 1/n of the spread, so no digits are lost.
+                let [sum, squares] = units.influence_sums(densities, k, &adjoint)?;
+                let variance = squares - sum * sum / model.n_units() as f64;
+                Ok(variance.max(0.0).sqrt())
+            }
+            _ => Ok(self.influence(model, h)?.sd),
+        }
+    }
 }
 
 impl Pulled {
-    fn influence(
+    /// `λ` of `(I − J)ᵀλ = ∇h`.
+    fn adjoint(
         &self,
         units: &Units<'_>,
         h: &dyn Fn(&Posterior) -> f64,
     ) -> Result<Vec<f64>, InfluenceError> {
         let mut slope = vec![0.0; self.state_len()];
         self.pullback.pull_posterior(&slopes(&self.posterior, h), &mut slope);
-        let adjoint = match &self.system {
+        match &self.system {
             System::Dense(lu) => {
                 lu.solve(&mut slope);
-                slope
+                Ok(slope)
             }
             System::Applied { undecided, scale } => {
                 // A slope times the size of what it is a slope in: all entries are then comparable.
                 slope.iter_mut().zip(scale).for_each(|(x, size)| *x *= size);
+                let failed = RefCell::new(None);
                 let solved = krylov::solve(&slope, |x, out| {
                     let next: Vec<f64> = x.iter().zip(scale).map(|(x, size)| x / size).collect();
-                    self.apply(units, undecided, &next, out);
+                    if let Err(why) = self.apply(units, undecided, &next, out) {
+                        out.fill(f64::NAN);
+                        failed.borrow_mut().get_or_insert(why);
+                    }
                     out.iter_mut().zip(scale).for_each(|(x, size)| *x *= size);
                 });
+                if let Some(why) = failed.into_inner() {
+                    return Err(why.into());
+                }
                 let mut adjoint = solved.map_err(|_| InfluenceError::Singular)?;
                 adjoint.iter_mut().zip(scale).for_each(|(x, size)| *x /= size);
-                adjoint
+                Ok(adjoint)
             }
-        };
-        Ok(units.influence(self.pullback.densities(), self.n_components, &adjoint))
+        }
     }
 
     fn state_len(&self) -> usize {
@@ -193,14 +229,21 @@ impl Pulled {
     }
 
     /// `Jᵀ` applied to the cotangent of a next state.
-    fn apply(&self, units: &Units<'_>, undecided: &Undecided, next: &[f64], state: &mut [f64]) {
+    fn apply(
+        &self,
+        units: &Units<'_>,
+        undecided: &Undecided,
+        next: &[f64],
+        state: &mut [f64],
+    ) -> Result<(), Degenerate> {
         let (k, features) = (self.n_components, units.n_features());
         let stride = next.len() / k;
         let of_sums: Vec<f64> =
             next.chunks_exact(stride).flat_map(|own| own[..features].iter().copied()).collect();
         let mut coefficients = vec![0.0; k * features];
-        undecided.pull(units, &of_sums, &mut coefficients);
+        undecided.pull(units, &of_sums, &mut coefficients)?;
         self.pullback.pull(&coefficients, next, state);
+        Ok(())
     }
 }
 

@@ -30,7 +30,7 @@ pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping, Sweep}
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
 pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode};
-pub(crate) use start::{Care, Clusterable, centres_by_k_means, chosen_units, k_means};
+pub(crate) use start::{Care, Clusterable, centres_by_k_means, chosen_units, k_means, looked_at};
 pub(crate) use walk::Spare;
 pub use walk::{Trip, Walk};
 pub(crate) use warm::{grown, improved, shrunk};
@@ -91,6 +91,13 @@ pub fn fit(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Fit, Degenerate> {
     let weights = weights.or_else(|| model.repeats());
+    if model.is_far() && !race::has_very_many_units(model) {
+        // Few enough to be fetched, once.
+        let all: Vec<usize> = (0..model.n_units()).collect();
+        if let Some(fetched) = model.excerpt(&all) {
+            return fit(fetched?.as_ref(), weights, omega, start, options, progress);
+        }
+    }
     let (state, outcome, starts) = match (start, options.stopping) {
         // Bounds on the way tell which start is the best only if they rise with every sweep.
         (Start::KMeans { restarts, seed }, Stopping::Relative(tolerance))

@@ -12,7 +12,7 @@ use super::track::{Field, Runner, Track};
 use super::{FitOptions, Outcome, Progress, Status};
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
-use crate::random::{Purpose, index, stream};
+use crate::random::{Purpose, index, some_of, stream};
 
 /// Units that the search looks at: at least so many, and so many for each component.
 const FEW_UNITS: usize = 2000;
@@ -70,16 +70,14 @@ pub(super) fn race(
     (options, tolerance): (&FitOptions, f64),
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Vec<f64>, Outcome), Degenerate> {
-    let few = few_units(model, weights, seed);
     let settled = SETTLED.max(tolerance);
     let starts = starts + model.n_views();
     let all = Field { model, weights, omega, options, starts, settled };
     // Bounds of fewer units are no part of the fit that is reported. Some of the units may have no fit where all have one:
     // a column can be constant in them.
-    let sketched = few.as_deref().and_then(|few| {
-        let field = Field { weights: Some(few), ..all };
-        let (best, mut track) = search(&field, seed, &mut |_| ()).ok()?;
-        transfer(&all, best.start, &track.posterior(&best).ok()?, progress).ok()
+    let sketched = few_units(model, weights, seed).and_then(|few| {
+        let (start, posterior) = sketch(&all, few, seed)?;
+        transfer(&all, start, &posterior, progress).ok()
     });
     // Whether all units have said that a component without units has nowhere to go.
     let mut asked = sketched.is_none();
@@ -158,24 +156,50 @@ fn search<'a>(
     Ok((best, track))
 }
 
-/// Weights that leave only some of very many units; `None` where all are few enough.
-fn few_units(model: &dyn Model, weights: Option<&[f64]>, seed: u64) -> Option<Vec<f64>> {
-    let most = FEW_UNITS
-        .max(UNITS_PER_COMPONENT * model.n_components())
-        .max(WORK / model.state_len().max(1));
-    let n = model.n_units();
-    let mut present: Vec<usize> = (0..n).filter(|&i| weights.is_none_or(|w| w[i] > 0.0)).collect();
-    if present.len() <= 2 * most {
+/// The best start among some units, and what it leads to; `None` where they have no fit.
+fn sketch(all: &Field<'_>, few: Vec<usize>, seed: u64) -> Option<(usize, Posterior)> {
+    let search = |field: &Field<'_>| {
+        let (best, mut track) = search(field, seed, &mut |_| ()).ok()?;
+        Some((best.start, track.posterior(&best).ok()?))
+    };
+    if all.model.is_far() {
+        let fetched = all.model.excerpt(&few)?.ok()?;
+        return search(&Field { model: fetched.as_ref(), weights: None, ..*all });
+    }
+    let mut of_few = vec![0.0; all.model.n_units()];
+    for unit in few {
+        of_few[unit] = all.weights.map_or(1.0, |w| w[unit]);
+    }
+    search(&Field { weights: Some(&of_few), ..*all })
+}
+
+/// How many units the search looks at, where there are very many.
+fn few(model: &dyn Model) -> usize {
+    FEW_UNITS.max(UNITS_PER_COMPONENT * model.n_components()).max(WORK / model.state_len().max(1))
+}
+
+/// Whether the search looks at some of the units only.
+pub(super) fn has_very_many_units(model: &dyn Model) -> bool {
+    model.n_units() > 2 * few(model)
+}
+
+/// Some of very many units, in their order; `None` where all are few enough.
+fn few_units(model: &dyn Model, weights: Option<&[f64]>, seed: u64) -> Option<Vec<usize>> {
+    let most = few(model);
+    let is_there = |&unit: &usize| weights.is_none_or(|w| w[unit] > 0.0);
+    let present: Option<Vec<usize>> =
+        weights.map(|_| (0..model.n_units()).filter(is_there).collect());
+    let n = present.as_ref().map_or(model.n_units(), Vec::len);
+    if n <= 2 * most {
         return None;
     }
     // A stream that no start has.
     let mut rng = stream(seed, Purpose::Start, u64::MAX);
-    let mut few = vec![0.0; n];
-    for i in 0..most {
-        let j = i + index(&mut rng, present.len() - i);
-        present.swap(i, j);
-        few[present[i]] = weights.map_or(1.0, |w| w[present[i]]);
+    let mut few = some_of(n, most, |n| index(&mut rng, n));
+    if let Some(present) = present {
+        few.iter_mut().for_each(|unit| *unit = present[*unit]);
     }
+    few.sort_unstable();
     Some(few)
 }
 

@@ -1,6 +1,6 @@
 //! Starting centres: k-means++ seeding and Lloyd's iteration, for any loss a model has.
 
-use crate::random::uniform;
+use crate::random::{some_of, uniform};
 use rand_chacha::ChaCha8Rng;
 
 /// Units that can be grouped around centres: rows around points, groups around coefficients.
@@ -33,6 +33,14 @@ impl Care {
     pub(crate) const ROUGH: Care = Care { steps: 4, most_units: 2000, tries: 3 };
     /// For any start of a model whose sweeps cost less than k-means does.
     pub(crate) const QUICK: Care = Care { steps: 5, most_units: 2000, tries: 3 };
+}
+
+/// The units of `n` that [`centres_by_k_means`] would look at, in its order: for units that have to be fetched first.
+pub(crate) fn looked_at(n: usize, care: Care, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    match n > care.most_units {
+        true => some_of(n, care.most_units, |n| (uniform(rng) * n as f64) as usize),
+        false => (0..n).collect(),
+    }
 }
 
 /// `k` centres for the weighted units (`None`: all of weight one), one after the other.

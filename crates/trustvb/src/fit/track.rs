@@ -39,6 +39,8 @@ impl<'a> Field<'a> {
     ) -> Vec<R> {
         // A few jobs together: loading weights costs about as much as a sweep.
         let together = jobs.len().div_ceil(2 * rayon::current_num_threads()).max(1);
+        // Units that are far away make one pass after the other, each of them on all threads.
+        let together = if self.model.is_far() { jobs.len().max(1) } else { together };
         let mut jobs: Vec<Option<T>> = jobs.into_iter().map(Some).collect();
         let done: Vec<Vec<R>> = jobs
             .par_chunks_mut(together)

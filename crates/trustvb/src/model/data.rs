@@ -1,6 +1,6 @@
 //! Data of the kinds that models take.
 
-use super::{GroupStatistics, MixedData, ModelError, ModelSpec};
+use super::{FarRows, GroupStatistics, MixedData, ModelError, ModelSpec};
 use crate::data::{Dataset, Grouped};
 use crate::weights::{UnitWeights, WeightError};
 
@@ -16,6 +16,14 @@ pub enum ModelData {
     Statistics(GroupStatistics),
     /// Rows of columns of different kinds, with missing cells.
     Mixed(MixedData),
+    /// Rows of numbers that are not in memory.
+    Far(FarRows),
+}
+
+impl From<FarRows> for ModelData {
+    fn from(data: FarRows) -> ModelData {
+        ModelData::Far(data)
+    }
 }
 
 impl From<MixedData> for ModelData {
@@ -64,6 +72,7 @@ impl ModelData {
         match self {
             ModelData::Rows(data) => data.names().to_vec(),
             ModelData::Mixed(data) => data.names().to_vec(),
+            ModelData::Far(data) => data.summary().names.clone(),
             ModelData::Groups(data) => grouped(data.response_name(), data.design_names()),
             ModelData::Statistics(data) => grouped(data.response_name(), data.design_names()),
         }
@@ -72,20 +81,26 @@ impl ModelData {
     /// Names of all columns: those of [`variables`](Self::variables), or of the statistics.
     pub fn column_names(&self) -> Vec<String> {
         match self {
-            ModelData::Rows(_) | ModelData::Groups(_) | ModelData::Mixed(_) => self.variables(),
+            ModelData::Rows(_) | ModelData::Groups(_) | ModelData::Mixed(_) | ModelData::Far(_) => {
+                self.variables()
+            }
             ModelData::Statistics(data) => {
                 data.to_columns().into_iter().map(|(name, _)| name).collect()
             }
         }
     }
 
-    /// All columns as numbers, in the order of [`ModelData::column_names`]; groups by number.
+    /// All columns as numbers, in the order of [`ModelData::column_names`]; groups by number. Of rows that are not in
+    /// memory, columns of what is known of each: mean, standard deviation, least and largest value.
     pub fn columns(&self) -> Vec<Vec<f64>> {
         match self {
             ModelData::Rows(data) => {
                 (0..data.n_columns()).map(|j| data.column(j).to_vec()).collect()
             }
             ModelData::Mixed(data) => data.columns().to_vec(),
+            ModelData::Far(_) => {
+                self.summaries().iter().map(|known| known.summary.to_vec()).collect()
+            }
             ModelData::Groups(data) => {
                 let mut columns = vec![data.response().to_vec()];
                 columns.extend((0..data.n_columns()).map(|j| data.design_column(j).to_vec()));
@@ -108,6 +123,7 @@ impl ModelData {
         match self {
             ModelData::Rows(data) => data.n_rows(),
             ModelData::Mixed(data) => data.n_rows(),
+            ModelData::Far(data) => data.summary().n_rows,
             ModelData::Groups(data) => data.n_groups(),
             ModelData::Statistics(data) => data.n_groups(),
         }
@@ -152,6 +168,11 @@ impl ModelData {
         matches!(self, ModelData::Statistics(_))
     }
 
+    /// Whether rows are not in memory, so that nothing can be kept or resampled of them.
+    pub fn is_far(&self) -> bool {
+        matches!(self, ModelData::Far(_))
+    }
+
     /// Whether a file of its columns can be read as data again.
     pub fn is_a_file(&self) -> bool {
         matches!(self, ModelData::Rows(_) | ModelData::Statistics(_))
@@ -174,7 +195,7 @@ impl ModelData {
                 columns.extend((0..grouped.n_columns()).map(|j| grouped.design_column(j).to_vec()));
                 Dataset::from_columns(names, columns).ok()
             }
-            ModelData::Statistics(_) => None,
+            ModelData::Statistics(_) | ModelData::Far(_) => None,
         }
     }
 
@@ -200,6 +221,10 @@ impl ModelData {
         };
         match self {
             ModelData::Rows(data) => format!("{}, each a unit.", plural(data.n_rows(), "row")),
+            ModelData::Far(data) => {
+                let rows = plural(data.summary().n_rows, "row");
+                format!("{rows}, each a unit, which were not in memory.")
+            }
             ModelData::Mixed(data) => match data.n_missing() {
                 0 => format!("{}, each a unit.", plural(data.n_rows(), "row")),
                 n => {
@@ -237,6 +262,15 @@ impl ModelData {
                     .map(|c| -> Vec<f64> { there(c) })
                     .map(|c| summary(&c))
                     .collect()
+            }
+            ModelData::Far(data) => {
+                let known = data.summary();
+                let n = known.n_rows as f64;
+                let of = |j: usize| {
+                    let sd = known.sd[j] * (n / (n - 1.0)).sqrt();
+                    [known.mean[j], sd, known.least[j], known.largest[j]]
+                };
+                (0..known.names.len()).map(of).collect()
             }
             ModelData::Groups(data) => {
                 let columns = self.columns();

@@ -67,8 +67,12 @@ pub(super) fn in_pieces(
 
 /// Blocks per piece where rows of `p` columns and their products are summed: with many columns a few rows are work enough.
 pub(super) fn piece_length(p: usize, n_blocks: usize) -> usize {
-    let least = if p > MANY_COLUMNS { PIECE_OF_MANY_COLUMNS } else { PIECE };
-    least.max(n_blocks.div_ceil(MAX_PIECES))
+    least_piece(p).max(n_blocks.div_ceil(MAX_PIECES))
+}
+
+/// The fewest blocks of `p` columns that are work enough for a piece.
+pub(super) fn least_piece(p: usize) -> usize {
+    if p > MANY_COLUMNS { PIECE_OF_MANY_COLUMNS } else { PIECE }
 }
 
 /// [`in_pieces`] of `length` blocks, which must not depend on the number of threads.

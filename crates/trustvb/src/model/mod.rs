@@ -28,6 +28,7 @@ pub use gmm::{
     Covariance, GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, ShapedGmm,
     Update,
 };
+pub use gmm::{FarRows, Pass, PassKind, RowKeeper, RowsPart, RowsSummary};
 pub use gmm::{gmm_ln_density, gmm_ln_predictive, gmm_ln_rho};
 pub use mixture::{
     ColumnKind, ColumnMixture, MixedData, Mixture, MixtureColumn, MixturePrior, MixtureSimulation,
@@ -39,6 +40,7 @@ pub(crate) use pullback::{STEP, central_difference};
 pub(crate) use registry::quantities;
 pub use registry::{KINDS, ModelSpec, Simulation, SimulationSettings};
 pub use spec::{Kind, Noun, PriorInWords, Spec};
+pub(crate) use units::FarUnits;
 pub use units::{Undecided, Units};
 pub(crate) use weighted::Weighted;
 pub use wish::{
@@ -101,6 +103,9 @@ pub enum Degenerate {
     /// The bound is not a number.
     #[error("the bound is not finite")]
     NotFinite,
+    /// Units that are not in memory could not be looked at, or not in the way that was asked.
+    #[error("the rows cannot be read: {0}")]
+    Rows(String),
 }
 
 /// A model bound to its data and prior: shared by all threads, never changed.
@@ -169,6 +174,15 @@ pub trait Model: Send + Sync {
     /// The units' features, in which log densities are linear, for derivatives of a sweep. A model without them has its
     /// sweeps differentiated by differences, which takes many.
     fn units(&self) -> Option<Units<'_>> {
+        None
+    }
+    /// Whether its units are not in memory: a sweep is then a pass over a file, or over other machines, weights are all
+    /// one, and nothing is computed of single units but of an [`excerpt`](Model::excerpt).
+    fn is_far(&self) -> bool {
+        false
+    }
+    /// The model of some of its units, in memory, where its own are not; nothing where they are.
+    fn excerpt(&self, _units: &[usize]) -> Option<Result<Box<dyn Model>, Degenerate>> {
         None
     }
 }

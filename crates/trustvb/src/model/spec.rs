@@ -42,6 +42,8 @@ pub struct Kind {
     pub coordinate: Noun,
     /// What is resampled: `row`, `rows`.
     pub unit: Noun,
+    /// Whether sweeps need every row: rows that were streamed cannot then be resampled.
+    pub needs_rows: bool,
     /// What users can ask for.
     pub(crate) quantities: &'static [Quantity],
     /// The options of a command line that it takes, of those that not every model does.
@@ -66,7 +68,7 @@ impl Kind {
         let Some(wish) = &wishes.weights else { return (self.grant)(wishes, source) };
         if wishes.stream {
             let what = format!(
-                "--stream keeps sums over groups and no rows, so it cannot go with {}; leave --stream out",
+                "--stream holds no rows, so it cannot go with {}; leave --stream out",
                 wish.kind.option()
             );
             return Err(WishError::Options(what));

@@ -11,8 +11,8 @@
 //! cotangents of the coefficients. Sums are taken in pieces of a fixed size, so that threads change no bit.
 
 use super::kernel::{Scratch, in_pieces_of};
-use super::moments;
 use super::passes::{Degree, Hessian, Influences, Pull, Responsibilities, Shape};
+use super::{Degenerate, moments};
 use crate::linalg::{packed_index, packed_len};
 use crate::simd::{InstructionSet, LANES, dispatch_on};
 use rayon::prelude::*;
@@ -26,29 +26,48 @@ pub struct Units<'a> {
     squares: bool,
     /// What each unit counts beside its weight, where that is not 1.
     each: Option<&'a [f64]>,
+    /// Who passes over them, where they are not in memory; `blocks` is then empty.
+    far: Option<&'a dyn FarUnits>,
+}
+
+/// Passes over units that are not in memory, each of weight 1, whose features are their columns and the products of these.
+pub(crate) trait FarUnits: Send + Sync + std::fmt::Debug {
+    /// How many there are.
+    fn n_units(&self) -> usize;
+    /// The sums that [`Units::hessian`] is made of.
+    fn hessian(&self, densities: &[f64], k: usize) -> Result<Vec<f64>, Degenerate>;
+    /// The derivative of an E-step, applied to a change.
+    fn pull(&self, densities: &[f64], k: usize, change: &[f64]) -> Result<Vec<f64>, Degenerate>;
+    /// `Σ ψ` and `Σ ψ²`.
+    fn influence(
+        &self,
+        densities: &[f64],
+        k: usize,
+        slopes: &[f64],
+    ) -> Result<[f64; 2], Degenerate>;
 }
 
 impl<'a> Units<'a> {
     /// `n` units whose features are their columns, eight units at a time.
     pub(super) fn of_first_degree(n: usize, width: usize, blocks: &'a [[f64; LANES]]) -> Self {
-        Units {
-            shape: Shape { degree: Degree::First, width },
-            n,
-            blocks,
-            squares: false,
-            each: None,
-        }
+        let shape = Shape { degree: Degree::First, width };
+        Units { shape, n, blocks, squares: false, each: None, far: None }
     }
 
     /// `n` units whose features are their columns and the products of these.
     pub(super) fn of_second_degree(n: usize, width: usize, blocks: &'a [[f64; LANES]]) -> Self {
-        Units {
-            shape: Shape { degree: Degree::Second, width },
-            n,
-            blocks,
-            squares: false,
-            each: None,
-        }
+        let shape = Shape { degree: Degree::Second, width };
+        Units { shape, n, blocks, squares: false, each: None, far: None }
+    }
+
+    /// The same where they are not in memory.
+    pub(super) fn of_far(width: usize, far: &'a dyn FarUnits) -> Self {
+        Units { far: Some(far), ..Units::of_second_degree(far.n_units(), width, &[]) }
+    }
+
+    /// Whether they are not in memory, so that nothing is known of each of them.
+    pub(crate) fn is_far(&self) -> bool {
+        self.far.is_some()
     }
 
     /// The same where each component's state also holds, after the sums of features, a K-th part of `Σ w xxᵀ` of the
@@ -69,6 +88,9 @@ impl<'a> Units<'a> {
 
     /// The weights of all units (`None`: all one), eight at a time.
     pub(crate) fn weights(&self, weights: Option<&[f64]>) -> Vec<[f64; LANES]> {
+        if self.is_far() {
+            return Vec::new();
+        }
         let weight = |unit: usize| match weights {
             _ if unit >= self.n => 0.0,
             None => self.counts(unit),
@@ -106,6 +128,22 @@ impl<'a> Units<'a> {
         psi.enumerate().map(|(unit, x)| x * self.counts(unit)).collect()
     }
 
+    /// `Σ ψ_n` and `Σ ψ_n²` of all units, as [`Units::influence`] has them, each of weight 1.
+    pub(crate) fn influence_sums(
+        &self,
+        densities: &[f64],
+        k: usize,
+        adjoint: &[f64],
+    ) -> Result<[f64; 2], Degenerate> {
+        let Some(far) = self.far else {
+            let psi = self.influence(densities, k, adjoint);
+            return Ok([psi.iter().sum(), psi.iter().map(|x| x * x).sum()]);
+        };
+        let stride = adjoint.len() / k;
+        let sums = adjoint.chunks_exact(stride).flat_map(|own| &own[..self.n_features()]);
+        far.influence(densities, k, &sums.copied().collect::<Vec<f64>>())
+    }
+
     fn counts(&self, unit: usize) -> f64 {
         self.each.map_or(1.0, |each| each[unit])
     }
@@ -117,19 +155,13 @@ impl<'a> Units<'a> {
         densities: &[f64],
         k: usize,
         weights: &[[f64; LANES]],
-    ) -> Vec<f64> {
-        let (features, width) = (self.n_features(), self.shape.width);
+    ) -> Result<Vec<f64>, Degenerate> {
+        let features = self.n_features();
         let (all, own) = (moments::len(k * features), moments::len(features));
-        let mut sums = vec![0.0; all + k * own];
-        let mut scratch = Scratch::default();
-        let length = PIECE.max(weights.len().div_ceil(16));
-        in_pieces_of(length, weights.len(), &mut sums, &mut scratch, |range, sums, scratch| {
-            let blocks = &self.blocks[range.start * width..range.end * width];
-            let (shape, weights) = (self.shape, &weights[range]);
-            let pass = Hessian { shape, k, blocks, weights, densities, sums, scratch };
-            dispatch_on(InstructionSet::best(), pass);
-            0.0
-        });
+        let sums = match self.far {
+            Some(far) => far.hessian(densities, k)?,
+            None => self.hessian_sums(densities, k, weights, all + k * own),
+        };
         // Within a component Σ w r φφᵀ, and everywhere less what Σ_j r_j a_j takes off.
         let mut hessian: Vec<f64> = sums[1 + k * features..all].iter().map(|x| -x).collect();
         for c in 0..k {
@@ -141,7 +173,27 @@ impl<'a> Units<'a> {
                 }
             }
         }
-        hessian
+        Ok(hessian)
+    }
+
+    fn hessian_sums(
+        &self,
+        densities: &[f64],
+        k: usize,
+        weights: &[[f64; LANES]],
+        n_sums: usize,
+    ) -> Vec<f64> {
+        let (mut sums, mut scratch) = (vec![0.0; n_sums], Scratch::default());
+        let (shape, width) = (self.shape, self.shape.width);
+        let length = PIECE.max(weights.len().div_ceil(16));
+        in_pieces_of(length, weights.len(), &mut sums, &mut scratch, |range, sums, scratch| {
+            let blocks = &self.blocks[range.start * width..range.end * width];
+            let weights = &weights[range];
+            let pass = Hessian { shape, k, blocks, weights, densities, sums, scratch };
+            dispatch_on(InstructionSet::best(), pass);
+            0.0
+        });
+        sums
     }
 
     /// The units that a change of coefficients moves, with their responsibilities where they are few.
@@ -151,6 +203,9 @@ impl<'a> Units<'a> {
         k: usize,
         weights: Vec<[f64; LANES]>,
     ) -> Undecided {
+        if self.is_far() {
+            return Undecided { k, densities: densities.to_vec(), weights, few: None };
+        }
         let width = self.shape.width;
         let pieces: Vec<(Vec<usize>, Vec<f64>)> = (0..weights.len().div_ceil(PIECE))
             .into_par_iter()
@@ -228,8 +283,17 @@ struct Few {
 impl Undecided {
     /// The derivative of an E-step: from a change of either sums or coefficients (per component as many numbers as there
     /// are features) to one of the other. `units` are those that these were chosen from.
-    pub(crate) fn pull(&self, units: &Units<'_>, change: &[f64], out: &mut [f64]) {
+    pub(crate) fn pull(
+        &self,
+        units: &Units<'_>,
+        change: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), Degenerate> {
         let (k, shape, width) = (self.k, units.shape, units.shape.width);
+        if let Some(far) = units.far {
+            out.copy_from_slice(&far.pull(&self.densities, k, change)?);
+            return Ok(());
+        }
         let all = self.few.as_ref().map_or(units.blocks, |few| &few.blocks[..]);
         let densities = &self.densities[..];
         let n_blocks = self.weights.len();
@@ -246,6 +310,7 @@ impl Undecided {
             dispatch_on(InstructionSet::best(), pass);
             0.0
         });
+        Ok(())
     }
 }
 
@@ -337,9 +402,9 @@ mod tests {
             let undecided = units.undecided(&densities, k, weights.clone());
             assert_eq!(undecided.few.is_some(), spread > 1.0 || k == 1, "{what}");
             let mut found = vec![0.0; k * length];
-            undecided.pull(&units, &change, &mut found);
+            undecided.pull(&units, &change, &mut found).unwrap();
             close(&found, &expected, &what);
-            let hessian = units.hessian(&densities, k, &weights);
+            let hessian = units.hessian(&densities, k, &weights).unwrap();
             let product = |i: usize| -> f64 {
                 (0..k * length).map(|j| hessian[packed_index(i, j)] * change[j]).sum()
             };

@@ -306,7 +306,8 @@ fn doubts(model: &dyn Model, fit: &Fit) -> Vec<f64> {
     let found = sweeper.load(None).and_then(|()| sweeper.responsibilities_under(&fit.posterior));
     let k = model.n_components();
     let own = |r: &[f64]| -r.iter().copied().fold(0.0, f64::max).ln();
-    found.map_or(vec![f64::NAN; model.n_units()], |all| all.chunks_exact(k).map(own).collect())
+    let unknown = if model.is_far() { 1 } else { model.n_units() };
+    found.map_or(vec![f64::NAN; unknown], |all| all.chunks_exact(k).map(own).collect())
 }
 
 /// What was compared, and which is recommended.

@@ -132,7 +132,7 @@ impl Selection {
         }
         if self.candidates.iter().all(|c| c.bic.is_nan()) {
             said.push(
-                "BIC and ICL need the rows, of which only sums were kept: only the bound is compared."
+                "BIC and ICL need all rows, which were not held: only the bound is compared."
                     .to_owned(),
             );
         }

@@ -38,6 +38,11 @@ pub enum TableError {
         "this table was read for certain questions and holds only what they need; open it whole to save it"
     )]
     Thin,
+    /// Rows that are not in memory.
+    #[error(
+        "a table keeps its rows, and these are not in memory; answers by jackknife need no table"
+    )]
+    Far,
 }
 
 impl Advise for TableError {
@@ -47,7 +52,7 @@ impl Advise for TableError {
             TableError::Data(error) => error.remedies(),
             TableError::Model(error) => error.remedies(),
             TableError::Build(error) => error.remedies(),
-            TableError::Shard(..) | TableError::Thin => Vec::new(),
+            TableError::Shard(..) | TableError::Thin | TableError::Far => Vec::new(),
         }
     }
 }
@@ -191,6 +196,9 @@ fn prepare(
     manifest: Manifest,
     data: Option<(&ModelData, Option<&UnitWeights>)>,
 ) -> Result<Kept, TableError> {
+    if data.is_some_and(|(data, _)| data.is_far()) {
+        return Err(TableError::Far);
+    }
     let kept = Kept::claim(place, manifest)?;
     if let Some((data, weights)) = data
         && !kept.has(DATA)?

@@ -219,6 +219,9 @@ pub enum PlanError {
     /// A grid from 1 to 1.
     #[error("a smallest ω of 1 leaves no room for a grid")]
     NoRoom,
+    /// Resamples of rows that are not in memory.
+    #[error("a resample has a weight for every row, and the rows are not in memory")]
+    Far,
 }
 
 impl Advise for PlanError {
@@ -232,6 +235,7 @@ impl Advise for PlanError {
             PlanError::SmallSubsets { .. } => Remedy::LeaveOut(&[Setting::Subsets]),
             PlanError::TooMany { setting, .. } => Remedy::Fewer(*setting),
             PlanError::NoRoom => Remedy::RoomForGrid,
+            PlanError::Far => Remedy::Methods(&["jackknife", "vb"]),
         }]
     }
 }

@@ -71,6 +71,9 @@ impl<'a> TableRequest<'a> {
 
     /// Checks the wishes.
     pub fn check(self) -> Result<Blueprint, PlanError> {
+        if self.problem.data().is_far() && !self.plan.designs.is_empty() {
+            return Err(PlanError::Far);
+        }
         let (settings, resamples) = self.plan.settings(self.problem.spec().clone())?;
         Ok(Blueprint { problem: self.problem.clone(), settings, resamples })
     }

@@ -28,6 +28,9 @@ pub(crate) fn run(args: &TableArgs) -> Result<(), Failure> {
 
 /// Reads and checks everything that a table needs.
 pub(crate) fn wanted(args: &TableContentArgs, quiet: bool) -> Result<Blueprint, Failure> {
+    if input::streams_rows(&args.model.settings)? {
+        return Err(Failure::usage(&TableError::Far));
+    }
     let given = input::problem(args.data.as_deref(), &args.model, args.grid.published, quiet)?;
     let methods = input::methods(&args.method, input::usual_methods(&args.grid))?;
     let built_in = args.data.is_none();

@@ -61,6 +61,7 @@ pub(in crate::model) const KIND: Kind = Kind {
     called: COMPONENT,
     coordinate: Noun { one: "coefficient", many: "coefficients" },
     unit: Noun { one: "group", many: "groups" },
+    needs_rows: false,
     quantities: &[
         WEIGHT,
         Quantity {

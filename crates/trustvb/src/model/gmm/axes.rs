@@ -311,7 +311,7 @@ impl Steps for AxesSweeper<'_> {
     }
 
     /// The E-step at the `q(θ)` that is prepared, into a state; returns `Σ w log Σρ`.
-    fn e_step(&mut self, state: &mut [f64]) -> f64 {
+    fn e_step(&mut self, state: &mut [f64]) -> Result<f64, Degenerate> {
         let (n, length) = (self.model.n_components, self.model.length());
         let ln_evidence = linear::e_step(
             length,
@@ -329,7 +329,7 @@ impl Steps for AxesSweeper<'_> {
                 extra.copy_from_slice(&[self.precisions[g * n + k], self.loose[g * n + k]]);
             }
         }
-        ln_evidence
+        Ok(ln_evidence)
     }
 
     fn posterior_of(
@@ -354,10 +354,10 @@ impl Steps for AxesSweeper<'_> {
         Ok(Posterior::new(model.layout().clone(), parameters))
     }
 
-    fn responsibilities_now(&self) -> Vec<f64> {
+    fn responsibilities_now(&self) -> Result<Vec<f64>, Degenerate> {
         let rows = &self.model.rows;
         let get = |unit: usize, f: usize| rows.get(unit, f);
-        linear::responsibilities(rows.len(), self.model.length(), &self.densities, get)
+        Ok(linear::responsibilities(rows.len(), self.model.length(), &self.densities, get))
     }
 
     /// `N_k + 1/ω` for sums, as many times as a sum has columns; a precision's own size; 1 for a probability.

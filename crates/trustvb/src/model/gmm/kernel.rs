@@ -93,7 +93,7 @@ pub(super) fn e_step(
     })
 }
 
-fn piece(
+pub(super) fn piece(
     set: InstructionSet,
     p: usize,
     blocks: &[[f64; LANES]],

@@ -2,6 +2,7 @@
 
 mod axes;
 mod covariance;
+mod far;
 mod kernel;
 mod own_prior;
 mod points;
@@ -22,6 +23,7 @@ mod update;
 mod views;
 
 pub use covariance::Covariance;
+pub use far::{FarRows, Pass, PassKind, RowKeeper, RowsPart, RowsSummary};
 pub use predict::{gmm_ln_density, gmm_ln_predictive, gmm_ln_rho};
 pub use prior::GmmPrior;
 pub use shaped::ShapedGmm;
@@ -30,25 +32,25 @@ pub use spec::GaussianMixture;
 pub(super) use spec::KIND;
 pub use update::Update;
 
-use super::{Model, ModelError, Sweeper, Units};
+use super::{Degenerate, Model, ModelError, Sweeper, Units};
 use crate::data::Dataset;
-use crate::fit::Care;
+use crate::fit::{Care, looked_at};
 use crate::linalg::{packed_index, packed_len};
 use crate::posterior::{Layout, Posterior};
 use points::{Points, centres};
-use rows::Rows;
+use rows::{Rows, RowsAt};
 use std::sync::Arc;
 use update::GmmSweeper;
 use views::View;
 
 /// A Gaussian mixture bound to its data.
 ///
-/// Rows are held once, centred and scaled by column, in blocks of eight for the vector unit. All
-/// arithmetic is in those units; posteriors are given in the data's own.
+/// Rows are held once, centred and scaled by column, in blocks of eight for the vector unit, or are somewhere else
+/// ([`FarRows`]). All arithmetic is in those units; posteriors are given in the data's own.
 #[derive(Debug)]
 pub struct Gmm {
     n_components: usize,
-    rows: Rows,
+    rows: RowsAt,
     centre: Vec<f64>,
     scale: Vec<f64>,
     /// `Σ log scale`: densities of the scaled rows exceed those of the data by this much.
@@ -71,11 +73,34 @@ impl Gmm {
         prior.check(p).map_err(ModelError::Prior)?;
         let (centre, scale) = scales(data);
         let rows = Rows::new(p, data.n_rows(), |i, j| (data.column(j)[i] - centre[j]) / scale[j]);
-        let blocks = Covariance::Full.blocks(n_components, data.names());
-        let layout = Layout::new(n_components, data.names().to_vec(), blocks);
+        let settings = (n_components, prior, update);
+        Ok(Gmm::assemble(RowsAt::Memory(rows), data.names(), (centre, scale), settings))
+    }
+
+    /// The same for rows that are not in memory.
+    pub fn far(
+        data: &FarRows,
+        n_components: usize,
+        prior: GmmPrior,
+        update: Update,
+    ) -> Result<Gmm, ModelError> {
+        data.check_for_mixture(n_components)?;
+        let RowsSummary { names, mean, sd, .. } = data.summary();
+        prior.check(names.len()).map_err(ModelError::Prior)?;
+        let (rows, units) = (RowsAt::Far(data.clone()), (mean.clone(), sd.clone()));
+        Ok(Gmm::assemble(rows, names, units, (n_components, prior, update)))
+    }
+
+    fn assemble(
+        rows: RowsAt,
+        names: &[String],
+        (centre, scale): (Vec<f64>, Vec<f64>),
+        (n_components, prior, update): (usize, GmmPrior, Update),
+    ) -> Gmm {
+        let blocks = Covariance::Full.blocks(n_components, names);
+        let layout = Arc::new(Layout::new(n_components, names.to_vec(), blocks));
         let ln_scale = scale.iter().map(|s| s.ln()).sum();
-        let layout = Arc::new(layout);
-        Ok(Gmm { n_components, rows, centre, scale, ln_scale, prior, update, layout })
+        Gmm { n_components, rows, centre, scale, ln_scale, prior, update, layout }
     }
 
     fn p(&self) -> usize {
@@ -89,8 +114,60 @@ impl Gmm {
         how: (Care, View),
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        let points = Points { rows: &self.rows, p: self.p() };
-        centres(&points, self.n_components, (&self.centre, &self.scale), weights, how, rng)
+        let (k, units) = (self.n_components, (&self.centre[..], &self.scale[..]));
+        let far = match &self.rows {
+            RowsAt::Memory(rows) => {
+                let points = Points { rows, p: self.p() };
+                return centres(&points, k, units, weights, how, rng);
+            }
+            RowsAt::Far(far) => far,
+        };
+        match self.fetched(far, &looked_at(far.summary().n_rows, how.0, rng)) {
+            Ok(rows) => centres(&Points { rows: &rows, p: self.p() }, k, units, None, how, rng),
+            // The first sweep will say why.
+            Err(_) => vec![f64::NAN; k * self.p()],
+        }
+    }
+
+    /// Some of the rows that are not in memory.
+    fn fetched(&self, far: &FarRows, numbers: &[usize]) -> Result<Rows, Degenerate> {
+        let (values, p) = (far.rows(numbers)?, self.p());
+        Ok(Rows::new(p, numbers.len(), |i, j| values[i * p + j]))
+    }
+
+    /// `N`, `Σ x` and `Σ x²` at a posterior, column after column of each component.
+    fn spreads(
+        &self,
+        posterior: &Posterior,
+        weights: Option<&[f64]>,
+    ) -> Result<Vec<[f64; 3]>, Degenerate> {
+        let (p, k) = (self.p(), self.n_components);
+        let mut sweeper = GmmSweeper::new(self);
+        sweeper.load(weights)?;
+        let mut sums = vec![[0.0; 3]; k * p];
+        let Some(rows) = self.rows.held() else {
+            let stats = sweeper.statistics_under(posterior)?;
+            for (sums, own) in
+                sums.chunks_exact_mut(p).zip(stats.chunks_exact(self.statistics_len()))
+            {
+                for (j, sums) in sums.iter_mut().enumerate() {
+                    *sums = [own[0], own[1 + j], own[1 + p + packed_index(j, j)]];
+                }
+            }
+            return Ok(sums);
+        };
+        let responsibilities = sweeper.responsibilities_under(posterior)?;
+        for (c, sums) in sums.chunks_exact_mut(p).enumerate() {
+            for (j, sums) in sums.iter_mut().enumerate() {
+                for (row, r) in responsibilities.chunks_exact(k).enumerate() {
+                    let (x, share) = (rows.get(row, j), weights.map_or(r[c], |w| w[row] * r[c]));
+                    sums[0] += share;
+                    sums[1] += share * x;
+                    sums[2] += share * x * x;
+                }
+            }
+        }
+        Ok(sums)
     }
 
     /// Statistics per component: `N_k`, `Σ w r x`, the triangle of `Σ w r xxᵀ`.
@@ -168,25 +245,13 @@ impl Model for Gmm {
     /// component with fewer than two rows is left to the flag that says so.
     fn made_by_prior(&self, posterior: &Posterior, weights: Option<&[f64]>) -> Vec<f64> {
         let (p, k) = (self.p(), self.n_components);
-        let mut sweeper = GmmSweeper::new(self);
-        let Ok(responsibilities) =
-            sweeper.load(weights).and_then(|()| sweeper.responsibilities_under(posterior))
-        else {
-            return Vec::new();
-        };
+        let Ok(spreads) = self.spreads(posterior, weights) else { return Vec::new() };
         let factor = |c: usize| {
             let block = posterior.normal_wishart("mu_lambda", c)?;
             let fitted = block.mean_covariance()?;
             let mut largest = 1.0_f64;
             for j in 0..p {
-                let (mut n, mut first, mut second) = (0.0, 0.0, 0.0);
-                for (row, r) in responsibilities.chunks_exact(k).enumerate() {
-                    let (x, share) =
-                        (self.rows.get(row, j), weights.map_or(r[c], |w| w[row] * r[c]));
-                    n += share;
-                    first += share * x;
-                    second += share * x * x;
-                }
+                let [n, first, second] = spreads[c * p + j];
                 if n < 2.0 {
                     return None;
                 }
@@ -200,7 +265,24 @@ impl Model for Gmm {
     }
 
     fn units(&self) -> Option<Units<'_>> {
-        Some(Units::of_second_degree(self.rows.len(), self.p(), &self.rows.blocks))
+        Some(match &self.rows {
+            RowsAt::Memory(rows) => Units::of_second_degree(rows.len(), self.p(), &rows.blocks),
+            RowsAt::Far(far) => Units::of_far(self.p(), far),
+        })
+    }
+
+    fn is_far(&self) -> bool {
+        self.rows.held().is_none()
+    }
+
+    fn excerpt(&self, units: &[usize]) -> Option<Result<Box<dyn Model>, Degenerate>> {
+        let RowsAt::Far(far) = &self.rows else { return None };
+        Some(self.fetched(far, units).map(|rows| {
+            let settings = (self.n_components, self.prior.clone(), self.update);
+            let units = (self.centre.clone(), self.scale.clone());
+            let names = &self.layout.coordinates;
+            Box::new(Gmm::assemble(RowsAt::Memory(rows), names, units, settings)) as Box<dyn Model>
+        }))
     }
 }
 

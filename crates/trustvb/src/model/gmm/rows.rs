@@ -1,6 +1,63 @@
 //! Rows of data in blocks of eight, column by column within a block, as the vector unit reads them.
 
+use super::far::FarRows;
+use super::kernel::{Densities, e_step};
+use crate::model::Degenerate;
+use crate::model::kernel::Scratch;
 use crate::simd::LANES;
+
+/// Where the rows of a data set are.
+#[derive(Debug)]
+pub(super) enum RowsAt {
+    Memory(Rows),
+    Far(FarRows),
+}
+
+impl RowsAt {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            RowsAt::Memory(rows) => rows.len(),
+            RowsAt::Far(far) => far.summary().n_rows,
+        }
+    }
+
+    /// The rows, where they are in memory.
+    pub(super) fn held(&self) -> Option<&Rows> {
+        match self {
+            RowsAt::Memory(rows) => Some(rows),
+            RowsAt::Far(_) => None,
+        }
+    }
+
+    /// An E-step over all rows, or over those that are chosen; see [`e_step`].
+    #[inline]
+    pub(super) fn e_step(
+        &self,
+        chosen: Option<&Rows>,
+        densities: &Densities,
+        stats: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Result<f64, Degenerate> {
+        match self {
+            RowsAt::Memory(all) => Ok(e_step(chosen.unwrap_or(all), densities, stats, scratch)),
+            RowsAt::Far(far) => far.e_step(&densities.numbers, stats),
+        }
+    }
+
+    /// Moments of the sample: an E-step with one component that takes everything.
+    pub(super) fn moments(&self, chosen: Option<&Rows>) -> Result<Vec<f64>, Degenerate> {
+        let all = match self {
+            RowsAt::Memory(all) => all,
+            RowsAt::Far(far) => return far.moments(),
+        };
+        let numbers = vec![0.0; Densities::stride(all.p())];
+        let mut moments = numbers.clone();
+        let everything = Densities { p: all.p(), numbers };
+        let rows = chosen.unwrap_or(all);
+        e_step(rows, &everything, &mut moments, &mut Scratch::default());
+        Ok(moments)
+    }
+}
 
 /// `n` rows of `p` numbers with a weight each. The last block is padded with rows of weight 0.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! A Gaussian mixture as its settings, and what it says of itself.
 
-use super::{Covariance, Gmm, GmmPrior, ShapedGmm, Update, gmm_ln_density};
+use super::{Covariance, Gmm, GmmPrior, ShapedGmm, Update, far, gmm_ln_density};
 use crate::data::{DataError, Dataset, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::spec::{COMPONENT, Kind, Noun, PriorInWords};
@@ -88,6 +88,7 @@ pub(in crate::model) const KIND: Kind = Kind {
     called: COMPONENT,
     coordinate: Noun { one: "column", many: "columns" },
     unit: Noun { one: "row", many: "rows" },
+    needs_rows: true,
     quantities: &[
         WEIGHT,
         quantity("mu", "mean", Entry::Mean, Reported::All),
@@ -97,12 +98,8 @@ pub(in crate::model) const KIND: Kind = Kind {
         of_columns("sigma", "covariance", Entry::Covariance),
         of_columns("cor", "correlation", Entry::Correlation),
     ],
-    takes: &["--columns", "--covariance", "--update", "--published"],
-    because: &[(
-        "--stream",
-        " with a --formula: a mixture of regressions needs only sums over each group, but a Gaussian mixture needs its \
-         rows in every sweep, so they must be in memory; leave --stream out",
-    )],
+    takes: &["--columns", "--stream", "--covariance", "--update", "--published"],
+    because: &[],
     is_meant: |_| false,
     grant,
 };
@@ -114,14 +111,25 @@ fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
         drop_missing: wishes.drop_missing,
         ..ReadOptions::default()
     };
-    let frame = source.frame(options).map_err(DataError::of_numbers_only)?;
-    let dropped = frame.dropped_rows().len();
-    let data = ModelData::Rows(frame.into_dataset()?);
+    let covariance = wishes.covariance.unwrap_or_default();
+    if wishes.stream && covariance != Covariance::Full {
+        return Err(WishError::Options(format!(
+            "--stream is for --covariance full: sweeps with {covariance} ones need their rows in memory; leave \
+             --stream out"
+        )));
+    }
+    let (data, dropped) = if wishes.stream {
+        let (rows, dropped) = far::stream(source, options).map_err(DataError::of_numbers_only)?;
+        (ModelData::Far(rows), dropped)
+    } else {
+        let frame = source.frame(options).map_err(DataError::of_numbers_only)?;
+        let dropped = frame.dropped_rows().len();
+        (ModelData::Rows(frame.into_dataset()?), dropped)
+    };
     let as_published = if wishes.published { Update::AsPrinted } else { Update::Corrected };
     let update = wishes.update.unwrap_or(as_published);
     let (mut prior, base): (GmmPrior, _) = wishes.prior.read(wishes.published)?;
     prior.base = base.unwrap_or(prior.base);
-    let covariance = wishes.covariance.unwrap_or_default();
     let spec = GaussianMixture { n_components: wishes.components, prior, update, covariance };
     if wishes.published && covariance != Covariance::Full {
         let what =
@@ -152,12 +160,22 @@ impl Spec for GaussianMixture {
     }
 
     fn build(&self, data: &ModelData) -> Result<Box<dyn Model>, ModelError> {
-        let ModelData::Rows(data) = data else { return Err(ModelError::WrongData(KIND.name)) };
         self.check().map_err(ModelError::Prior)?;
         let (k, prior) = (self.n_components, self.prior.clone());
-        Ok(match self.covariance {
-            Covariance::Full => Box::new(Gmm::new(data, k, prior, self.update)?),
-            shape => Box::new(ShapedGmm::new(data, k, prior, shape)?),
+        Ok(match (data, self.covariance) {
+            (ModelData::Rows(data), Covariance::Full) => {
+                Box::new(Gmm::new(data, k, prior, self.update)?)
+            }
+            (ModelData::Rows(data), shape) => Box::new(ShapedGmm::new(data, k, prior, shape)?),
+            (ModelData::Far(data), Covariance::Full) => {
+                Box::new(Gmm::far(data, k, prior, self.update)?)
+            }
+            (ModelData::Far(_), shape) => {
+                return Err(ModelError::Prior(format!(
+                    "a mixture with {shape} covariances needs its rows in memory"
+                )));
+            }
+            _ => return Err(ModelError::WrongData(KIND.name)),
         })
     }
 

@@ -30,7 +30,7 @@ pub(super) trait Steps {
     /// Forgets which components are tied, after a start.
     fn forget_ties(&mut self, _prior: &Self::Prior) {}
     /// The E-step at the `q(θ)` that is prepared, into a state; returns `Σ w log Σρ`.
-    fn e_step(&mut self, state: &mut [f64]) -> f64;
+    fn e_step(&mut self, state: &mut [f64]) -> Result<f64, Degenerate>;
     /// `q(θ)` of a state in the data's units.
     fn posterior_of(
         &mut self,
@@ -39,7 +39,7 @@ pub(super) trait Steps {
         state: &[f64],
     ) -> Result<Posterior, Degenerate>;
     /// Responsibilities at the `q(θ)` that is prepared.
-    fn responsibilities_now(&self) -> Vec<f64>;
+    fn responsibilities_now(&self) -> Result<Vec<f64>, Degenerate>;
     /// See [`Sweeper::scale`].
     fn scales_of(&self, omega: f64, state: &[f64], scale: &mut [f64]);
     /// See [`Sweeper::contribution`].
@@ -94,7 +94,7 @@ pub(super) trait Steps {
     ) -> Result<f64, Degenerate> {
         self.update(prior, omega, state)?;
         let kl = self.prepare(prior)?;
-        let ln_evidence = self.e_step(next);
+        let ln_evidence = self.e_step(next)?;
         self.bound(omega, ln_evidence, kl)
     }
 }
@@ -109,7 +109,7 @@ impl<S: Steps> Sweeper for S {
         self.place(&prior, centres);
         self.prepare(&prior)?;
         self.forget_ties(&prior);
-        self.e_step(state);
+        self.e_step(state)?;
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl<S: Steps> Sweeper for S {
         self.take(posterior)?;
         let prior = self.loaded()?;
         self.forget_ties(&prior);
-        self.e_step(state);
+        self.e_step(state)?;
         Ok(())
     }
 
@@ -167,12 +167,12 @@ impl<S: Steps> Sweeper for S {
         let prior = self.loaded()?;
         self.update(&prior, omega, state)?;
         self.prepare(&prior)?;
-        Ok(self.responsibilities_now())
+        self.responsibilities_now()
     }
 
     fn responsibilities_under(&mut self, posterior: &Posterior) -> Result<Vec<f64>, Degenerate> {
         self.take(posterior)?;
-        Ok(self.responsibilities_now())
+        self.responsibilities_now()
     }
 
     fn contribution(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {

@@ -247,7 +247,7 @@ impl Steps for TiedSweeper<'_> {
     }
 
     /// The E-step at the `q(θ)` that is prepared, into a state; returns `Σ w log Σρ`.
-    fn e_step(&mut self, state: &mut [f64]) -> f64 {
+    fn e_step(&mut self, state: &mut [f64]) -> Result<f64, Degenerate> {
         let (n, p) = (self.model.n_components, self.model.p());
         let ln_evidence = linear::e_step(
             p,
@@ -264,7 +264,7 @@ impl Steps for TiedSweeper<'_> {
                 *x = total / n as f64;
             }
         }
-        ln_evidence + self.common
+        Ok(ln_evidence + self.common)
     }
 
     fn posterior_of(
@@ -286,10 +286,10 @@ impl Steps for TiedSweeper<'_> {
         Ok(Posterior::new(model.layout().clone(), parameters))
     }
 
-    fn responsibilities_now(&self) -> Vec<f64> {
+    fn responsibilities_now(&self) -> Result<Vec<f64>, Degenerate> {
         let rows = &self.model.rows;
         let get = |unit: usize, f: usize| rows.get(unit, f);
-        linear::responsibilities(rows.len(), self.model.p(), &self.densities, get)
+        Ok(linear::responsibilities(rows.len(), self.model.p(), &self.densities, get))
     }
 
     /// `N_k + 1/ω`; what all share is of the size of all.

@@ -1,6 +1,6 @@
 //! One sweep of a Gaussian mixture: (M4) from the statistics, then the E-step (M3).
 
-use super::kernel::{Densities, e_step};
+use super::kernel::Densities;
 use super::own_prior::{Made, OwnPrior};
 use super::pooling::{Pool, Scaled, half_trigammas};
 use super::prior::{Covariances, ResolvedPrior};
@@ -103,8 +103,16 @@ impl<'a> GmmSweeper<'a> {
         }
     }
 
-    fn rows(&self) -> &Rows {
-        if self.use_all { &self.model.rows } else { &self.compacted }
+    /// The statistics of all rows at a given `q(θ)`.
+    pub(super) fn statistics_under(
+        &mut self,
+        posterior: &Posterior,
+    ) -> Result<Vec<f64>, Degenerate> {
+        self.take(posterior)?;
+        let mut stats = vec![0.0; self.sums.len()];
+        let chosen = (!self.use_all).then_some(&self.compacted);
+        self.model.rows.e_step(chosen, &self.densities, &mut stats, &mut self.scratch)?;
+        Ok(stats)
     }
 }
 
@@ -114,13 +122,11 @@ impl Steps for GmmSweeper<'_> {
     fn take_weights(&mut self, weights: Option<&[f64]>) -> Result<(), Degenerate> {
         self.use_all = weights.is_none_or(|w| w.iter().all(|&w| w == 1.0));
         if let Some(weights) = weights.filter(|_| !self.use_all) {
-            self.compacted.compact(&self.model.rows, weights);
+            let far = || Degenerate::Rows("only rows that are in memory have weights".to_owned());
+            self.compacted.compact(self.model.rows.held().ok_or_else(far)?, weights);
         }
-        // Moments of the sample: an E-step with one component that takes everything.
-        let p = self.model.p();
-        let everything = Densities { p, numbers: vec![0.0; Densities::stride(p)] };
-        let mut moments = vec![0.0; self.model.statistics_len()];
-        e_step(self.rows(), &everything, &mut moments, &mut Scratch::default());
+        let chosen = (!self.use_all).then_some(&self.compacted);
+        let moments = self.model.rows.moments(chosen)?;
         self.total_weight = moments[0];
         self.prior = None;
         let prior = self.resolve(&moments)?;
@@ -353,13 +359,14 @@ impl Steps for GmmSweeper<'_> {
     }
 
     /// The E-step at the `q(θ)` that is prepared, into a state; returns `Σ w log Σρ`.
-    fn e_step(&mut self, state: &mut [f64]) -> f64 {
-        let rows = if self.use_all { &self.model.rows } else { &self.compacted };
+    fn e_step(&mut self, state: &mut [f64]) -> Result<f64, Degenerate> {
+        let (rows, chosen) = (&self.model.rows, (!self.use_all).then_some(&self.compacted));
         if self.pool.is_none() {
-            self.ln_evidence = e_step(rows, &self.densities, state, &mut self.scratch);
-            return self.ln_evidence;
+            self.ln_evidence = rows.e_step(chosen, &self.densities, state, &mut self.scratch)?;
+            return Ok(self.ln_evidence);
         }
-        self.ln_evidence = e_step(rows, &self.densities, &mut self.sums, &mut self.scratch);
+        let sums = &mut self.sums;
+        self.ln_evidence = rows.e_step(chosen, &self.densities, sums, &mut self.scratch)?;
         let (statistics, triangle) = (self.model.statistics_len(), packed_len(self.model.p()));
         for (k, next) in state.chunks_exact_mut(self.model.stride()).enumerate() {
             let (sums, extra) = next.split_at_mut(statistics);
@@ -368,7 +375,7 @@ impl Steps for GmmSweeper<'_> {
             extra[..triangle].copy_from_slice(precision);
             extra[triangle] = self.loose[k];
         }
-        self.ln_evidence
+        Ok(self.ln_evidence)
     }
 
     fn posterior_of(
@@ -398,8 +405,9 @@ impl Steps for GmmSweeper<'_> {
     }
 
     /// Responsibilities of all rows at the `q(θ)` that is prepared.
-    fn responsibilities_now(&self) -> Vec<f64> {
-        let (k, rows) = (self.model.n_components, &self.model.rows);
+    fn responsibilities_now(&self) -> Result<Vec<f64>, Degenerate> {
+        let far = || Degenerate::Rows("each row's share is known of rows in memory".to_owned());
+        let (k, rows) = (self.model.n_components, self.model.rows.held().ok_or_else(far)?);
         let mut all = vec![0.0; rows.len() * k];
         for (n, r) in all.chunks_exact_mut(k).enumerate() {
             for c in 0..k {
@@ -407,7 +415,7 @@ impl Steps for GmmSweeper<'_> {
             }
             crate::model::softmax(r);
         }
-        all
+        Ok(all)
     }
 
     /// `N_k + 1/ω`: the weight of component k with the prior's, so a change relative to it is a
@@ -433,7 +441,8 @@ impl Steps for GmmSweeper<'_> {
     }
 
     fn contribution_of(&self, unit: usize, responsibilities: &[f64], out: &mut [f64]) {
-        let (p, rows) = (self.model.p(), &self.model.rows);
+        let Some(rows) = self.model.rows.held() else { return out.fill(f64::NAN) };
+        let p = self.model.p();
         for (r, out) in responsibilities.iter().zip(out.chunks_exact_mut(self.model.stride())) {
             out[self.model.statistics_len()..].fill(0.0);
             out[0] = *r;
@@ -506,7 +515,7 @@ impl Steps for GmmSweeper<'_> {
         self.update(&prior, omega, state)?;
         let kl = self.prepare(&prior)?;
         let expected = self.densities.expected_ln_density(state) + entropy;
-        self.e_step(next);
+        self.e_step(next)?;
         self.bound(omega, expected, kl)
     }
 }
@@ -523,7 +532,7 @@ mod tests {
         let prior = sweeper.loaded().unwrap();
         let kl = sweeper.prepare(&prior).unwrap();
         let mut stats = vec![0.0; sweeper.model.state_len()];
-        omega * sweeper.e_step(&mut stats) - kl
+        omega * sweeper.e_step(&mut stats).unwrap() - kl
     }
 
     #[test]

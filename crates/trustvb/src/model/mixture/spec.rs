@@ -66,6 +66,7 @@ pub(in crate::model) const KIND: Kind = Kind {
     called: Noun { one: "class", many: "classes" },
     coordinate: Noun { one: "column", many: "columns" },
     unit: Noun { one: "row", many: "rows" },
+    needs_rows: true,
     quantities: &[
         WEIGHT,
         quantity("p", "probability", Entry::Probability, Reported::FreeLevels),

@@ -271,6 +271,7 @@ async fn tables(State(app): State<App>) -> Json<Value> {
                 "usual_quantities": every.len(),
                 "about": about(table),
                 "vocabulary": Vocabulary::new(table.layout()),
+                "called": manifest.model.kind().called.one,
             })
         })
         .collect();

@@ -7,6 +7,7 @@
 use super::coverage::CoverageCurve;
 use super::flag::Flag;
 use super::{CalibrateError, CurvePoint, Method, anchored, tvb};
+use crate::model::Noun;
 use crate::resample::Design;
 
 /// Which value the replicates' intervals are checked against.
@@ -36,6 +37,10 @@ pub trait Evidence: Sync {
     /// Share of bootstraps whose components are not those of the full data at grid point `i`.
     fn mismatched(&self, _design: Design, _i: usize) -> f64 {
         0.0
+    }
+    /// What components are called.
+    fn called(&self) -> Noun {
+        Noun::COMPONENT
     }
     /// Whether a grid point is costly to look at, so that only some are.
     fn is_costly(&self) -> bool {

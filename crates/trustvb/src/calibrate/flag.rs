@@ -3,6 +3,7 @@
 use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
 use crate::defaults;
 use crate::fit::{StatusCode, is_emptied, match_components};
+use crate::model::Noun;
 use crate::posterior::{Block, Family, Posterior, Sharing};
 use crate::remedy::{Advise, Remedy, in_command};
 use crate::resample::Design;
@@ -33,6 +34,8 @@ pub enum Flag {
     ComponentsUnstable {
         /// Their share.
         share: f64,
+        /// What components are called.
+        called: Noun,
     },
     /// So few bootstraps that the coverage is uncertain.
     FewBootstraps {
@@ -55,7 +58,12 @@ pub enum Flag {
     /// The estimate is not in the interval.
     EstimateOutside,
     /// Components of the full-data fit with less than one unit's worth of data.
-    EmptiedComponents(Vec<usize>),
+    EmptiedComponents {
+        /// Their 1-based numbers.
+        components: Vec<usize>,
+        /// What components are called.
+        called: Noun,
+    },
     /// The influence of units is not defined, so `analytic` has no answer.
     NoInfluence(String),
     /// `anchored` and `analytic` disagree.
@@ -69,6 +77,8 @@ pub enum Flag {
     PriorShifts {
         /// By this share of its half-length.
         share: f64,
+        /// What components are called.
+        called: Noun,
     },
     /// VB is wider than it need be: ω̂ > 1.
     AboveOmegaOne {
@@ -79,6 +89,8 @@ pub enum Flag {
     ComponentsOverlap {
         /// How many times as much.
         times: f64,
+        /// What components are called.
+        called: Noun,
     },
     /// The spread of a component is not that of its data.
     PriorDominates {
@@ -144,7 +156,7 @@ impl Flag {
             Flag::Undefined => "undefined",
             Flag::NoEvidence => "no-evidence",
             Flag::EstimateOutside => "estimate-outside",
-            Flag::EmptiedComponents(_) => "emptied-components",
+            Flag::EmptiedComponents { .. } => "emptied-components",
             Flag::NoInfluence(_) => "no-influence",
             Flag::MethodsDisagree { .. } => "methods-disagree",
             Flag::PriorShifts { .. } => "prior-shifts",
@@ -181,10 +193,11 @@ impl Flag {
             Flag::UnconvergedFits { share } => {
                 format!("{} of the fits at this ω failed or did not converge", percent(*share))
             }
-            Flag::ComponentsUnstable { share } => format!(
-                "in {} of the resamples the components are not the same as in the full data: they \
+            Flag::ComponentsUnstable { share, called } => format!(
+                "in {} of the resamples the {} are not the same as in the full data: they \
                  overlap, or there are too many",
-                percent(*share)
+                percent(*share),
+                called.many
             ),
             Flag::FewBootstraps { bootstraps } => {
                 format!("only {bootstraps} bootstraps: the estimated coverage is uncertain")
@@ -204,12 +217,13 @@ impl Flag {
             Flag::EstimateOutside => "at this ω the prior has drawn the posterior away from the \
                                       estimate, which is not even in the interval"
                 .to_owned(),
-            Flag::EmptiedComponents(components) => {
+            Flag::EmptiedComponents { components, called } => {
                 let list: Vec<String> = components.iter().map(ToString::to_string).collect();
                 format!(
-                    "component {} holds next to no data, so its numbers are the prior's; fewer \
-                     components would do",
-                    list.join(", ")
+                    "{} {} holds next to no data, so its numbers are the prior's; fewer {} would do",
+                    called.one,
+                    list.join(", "),
+                    called.many
                 )
             }
             Flag::NoInfluence(why) => format!("the influence of units is not known: {why}"),
@@ -219,10 +233,10 @@ impl Flag {
             Flag::AboveOmegaOne { omega } => {
                 format!("VB's own interval is {:.2} times as long as it need be", omega.sqrt())
             }
-            Flag::ComponentsOverlap { times } => format!(
-                "resamples move the weights of the components {times:.1} times as much as VB's posterior says: these \
-                 data hardly tell the components apart, and intervals may miss more often than they claim; fewer \
-                 components or more data would help"
+            Flag::ComponentsOverlap { times, called: Noun { many, .. } } => format!(
+                "resamples move the weights of the {many} {times:.1} times as much as VB's posterior says: these \
+                 data hardly tell the {many} apart, and intervals may miss more often than they claim; fewer \
+                 {many} or more data would help"
             ),
             Flag::FewRows { component, rows, columns } => format!(
                 "component {component} has {rows} rows for {columns} columns: a covariance of so many columns cannot \
@@ -237,10 +251,11 @@ impl Flag {
                                          about its spread: the interval is VB's own"
                     .to_owned()
             }
-            Flag::PriorShifts { share } => format!(
+            Flag::PriorShifts { share, called } => format!(
                 "at this ω the prior has moved the middle of the interval by {} of its half-length, so that it \
-                 misses mostly on one side; data are few for components that overlap so much",
-                percent(*share)
+                 misses mostly on one side; data are few for {} that overlap so much",
+                percent(*share),
+                called.many
             ),
         }
     }
@@ -325,7 +340,7 @@ pub(super) fn from_resamples(
     from_unconverged(evidence.unconverged(design, i), flags);
     let unstable = evidence.mismatched(design, i);
     if unstable > MANY {
-        flags.push(Flag::ComponentsUnstable { share: unstable });
+        flags.push(Flag::ComponentsUnstable { share: unstable, called: evidence.called() });
     }
     let (bootstraps, expected) = evidence.bootstraps(design);
     from_number(bootstraps, flags);
@@ -350,6 +365,7 @@ pub(super) fn from_number(bootstraps: usize, flags: &mut Vec<Flag>) {
 
 /// Remarks on what the full data alone show.
 pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
+    let called = question.called();
     if answer.lower.is_infinite() || answer.upper.is_infinite() {
         answer.flags.push(Flag::Undefined);
         return;
@@ -360,11 +376,11 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
         let there = question.part.plug_in(answer.posterior.parameters());
         let share = 2.0 * (there - answer.estimate).abs() / (answer.upper - answer.lower);
         if share > SHIFTED {
-            answer.flags.push(Flag::PriorShifts { share });
+            answer.flags.push(Flag::PriorShifts { share, called });
         }
     }
     if let Some(times) = question.overlap().filter(|times| *times > OVERLAP) {
-        answer.flags.push(Flag::ComponentsOverlap { times });
+        answer.flags.push(Flag::ComponentsOverlap { times, called });
     }
     for (k, &times) in question.made_by_prior().iter().enumerate() {
         if times > MADE_BY_PRIOR && question.part.has_shape_of(k) {
@@ -381,7 +397,7 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     let emptied: Vec<usize> =
         (0..counts.len()).filter(|&k| is_emptied(counts[k])).map(|k| k + 1).collect();
     if !emptied.is_empty() {
-        answer.flags.push(Flag::EmptiedComponents(emptied));
+        answer.flags.push(Flag::EmptiedComponents { components: emptied, called });
     }
     let blocks = &table.layout().blocks;
     // A covariance that all components share is known from all rows.

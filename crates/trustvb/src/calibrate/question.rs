@@ -9,7 +9,7 @@ use super::{Answer, CalibrateError, Flag, Memory, Method, flag};
 use crate::backend::Job;
 use crate::fit::StatusCode;
 use crate::functional::Part;
-use crate::model::Model;
+use crate::model::{Model, Noun};
 use crate::posterior::Posterior;
 use crate::remedy::Remedy;
 use crate::resample::Design;
@@ -267,6 +267,10 @@ impl Evidence for Question<'_> {
                 u32::from(!matches!(path.status[i], StatusCode::Converged | StatusCode::Stalled));
         }
         f64::from(bad) / f64::from(all.max(1))
+    }
+
+    fn called(&self) -> Noun {
+        self.table.manifest().model.kind().called
     }
 
     fn mismatched(&self, design: Design, i: usize) -> f64 {

@@ -18,14 +18,14 @@ pub struct Noun {
 }
 
 impl Noun {
+    /// What most models call their components.
+    pub const COMPONENT: Noun = Noun { one: "component", many: "components" };
+
     /// `1 row`, `3 rows`.
     pub fn count(&self, n: usize) -> String {
         format!("{n} {}", if n == 1 { self.one } else { self.many })
     }
 }
-
-/// What most models call their components.
-pub(super) const COMPONENT: Noun = Noun { one: "component", many: "components" };
 
 /// What holds for a model whatever its settings: its names and words.
 #[derive(Debug)]

@@ -335,7 +335,10 @@ async function begin() {
     return;
   }
   buildControls();
-  const vocabulary = () => server.tables[tables()[0]].vocabulary;
+  const vocabulary = () => {
+    const { vocabulary, called } = server.tables[tables()[0]];
+    return { ...vocabulary, called };
+  };
   input.value = state.functional;
   combobox(input, $("completions"), {
     vocabulary,

@@ -47,7 +47,15 @@ function inWords(name, component, column) {
 export function complete(text, caret, vocabulary) {
   const before = text.slice(0, caret);
   const inside = before.match(/([\p{L}_][\p{L}\p{N}_.]*)\[([^[\]]*)$/u);
-  return inside ? indices(inside, text, caret, vocabulary) : names(before, caret, vocabulary);
+  const { options, ...place } = inside
+    ? indices(inside, text, caret, vocabulary)
+    : names(before, caret, vocabulary);
+  return { ...place, options: options.map((one) => ({ ...one, about: inModelsWords(one.about, vocabulary) })) };
+}
+
+/** With what the model calls its components; a column of that name comes before. */
+function inModelsWords(about, { called = "component" }) {
+  return about.replace(/\bcomponent\b(?!.*\bcomponent\b)/, called);
 }
 
 function indices([, called, written], text, caret, vocabulary) {

@@ -4,7 +4,7 @@ use super::{Bmlr, BmlrPrior, GroupStatistics, IS_STATISTICS, Noise, bmlr_ln_dens
 use crate::data::{DataError, Dataset, Formula, Frame, Grouped, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::data::GROUP;
-use crate::model::spec::{COMPONENT, Kind, Noun, PriorInWords};
+use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{Source, WishError, Wished, Wishes};
 use crate::model::{Model, ModelData, ModelError, ModelSpec, PriorBase, Spec, WEIGHT};
 use crate::posterior::{Block, Family, Layout, Posterior};
@@ -58,7 +58,7 @@ pub(in crate::model) const KIND: Kind = Kind {
     name: "bmlr",
     title: "mixture of linear regressions",
     component: Noun { one: "linear regression", many: "linear regressions" },
-    called: COMPONENT,
+    called: Noun::COMPONENT,
     coordinate: Noun { one: "coefficient", many: "coefficients" },
     unit: Noun { one: "group", many: "groups" },
     needs_rows: false,

@@ -3,7 +3,7 @@
 use super::{Covariance, Gmm, GmmPrior, ShapedGmm, Update, far, gmm_ln_density};
 use crate::data::{DataError, Dataset, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
-use crate::model::spec::{COMPONENT, Kind, Noun, PriorInWords};
+use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{PriorWish, Source, WishError, Wished, Wishes};
 use crate::model::{Model, ModelData, ModelError, ModelSpec, PriorBase, Spec, WEIGHT};
 use crate::posterior::{Block, Layout, Posterior};
@@ -85,7 +85,7 @@ pub(in crate::model) const KIND: Kind = Kind {
     name: "gmm",
     title: "Gaussian mixture",
     component: Noun { one: "Gaussian", many: "Gaussians" },
-    called: COMPONENT,
+    called: Noun::COMPONENT,
     coordinate: Noun { one: "column", many: "columns" },
     unit: Noun { one: "row", many: "rows" },
     needs_rows: true,

@@ -4,6 +4,7 @@ use super::build::jobs;
 use super::parts::Chunk;
 use super::{Blueprint, BuildError, Manifest};
 use crate::backend::{Backend, Cpu, Job, Work};
+use crate::data::{Dataset, dataset_bytes};
 use crate::fit::Reference;
 use crate::resample::Design;
 use std::ops::ControlFlow;
@@ -19,7 +20,7 @@ pub struct Estimate {
     pub paths: usize,
     /// Files they are kept in, which is the most shards there can be.
     pub parts: usize,
-    /// Seconds before the first path: the full-data path, which every shard makes for itself.
+    /// Seconds before the first path: the file of the data, and the full-data path, which every shard makes for itself.
     pub reference_seconds: f64,
     /// Seconds for a path of a bootstrap.
     pub path_seconds: f64,
@@ -55,7 +56,10 @@ impl Blueprint {
 }
 
 fn estimate(blueprint: &Blueprint, budget: Duration) -> Result<Estimate, BuildError> {
+    let clock = Instant::now();
+    // Its hash of the data is made by every build, too.
     let manifest = blueprint.manifest();
+    let hashing = clock.elapsed().as_secs_f64();
     let (reference_seconds, path_seconds) = trial(blueprint, &manifest, budget)?;
     let jobs = jobs(&manifest).len();
     let points = manifest.omegas.len();
@@ -68,13 +72,29 @@ fn estimate(blueprint: &Blueprint, budget: Duration) -> Result<Estimate, BuildEr
         fits,
         paths: jobs,
         parts: Chunk::all(&manifest).len(),
-        reference_seconds,
+        reference_seconds: hashing + keeping_seconds(&columns) + reference_seconds,
         path_seconds,
         // The columns as read and as the model has them; then a weighted copy and two forms of a part.
         memory: PROGRAM + 2.0 * values + values + 2.0 * part,
         memory_per_thread: values + 2.0 * part,
         disk: values + (fits * width) as f64 * row,
     })
+}
+
+/// Seconds that it takes to make the file of the data, from its first rows.
+fn keeping_seconds(columns: &[Vec<f64>]) -> f64 {
+    let n_rows = columns.first().map_or(0, Vec::len);
+    let tried = n_rows.min(TRIED_ROWS);
+    if tried == 0 {
+        return 0.0;
+    }
+    let clock = Instant::now();
+    let names = (0..columns.len()).map(|j| j.to_string()).collect();
+    let some = columns.iter().map(|column| column[..tried].to_vec()).collect();
+    // A file that cannot be made costs what was tried all the same.
+    let made = dataset_bytes(&Dataset::with_gaps(names, some));
+    drop(made);
+    clock.elapsed().as_secs_f64() * n_rows as f64 / tried as f64
 }
 
 /// Seconds of the full-data path, and of a bootstrap's on one of all cores at work.
@@ -142,6 +162,9 @@ fn path_seconds(work: &Work<'_>, bootstraps: &[Job], enough: Duration) -> f64 {
         count *= 4;
     }
 }
+
+/// Rows of the data that are written to see how long it takes.
+const TRIED_ROWS: usize = 1 << 17;
 
 /// Bytes that the program itself takes, whatever it does.
 const PROGRAM: f64 = 20e6;

@@ -6,7 +6,7 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use trustvb::data::{DataError, Dataset, ReadOptions};
-use trustvb::model::{FarRows, Pass, RowKeeper, RowsPart as InnerPart, RowsSummary};
+use trustvb::model::{FarRows, Pass, RowKeeper, RowUnits, RowsPart as InnerPart, RowsSummary};
 
 use crate::arrays::{to_vec, vector};
 use crate::errors::{IntoException, run_error, value_error};
@@ -24,11 +24,8 @@ fn known((names, n_rows, mean, sd, least, largest): Summary) -> RowsSummary {
     RowsSummary { names, n_rows, mean, sd, least, largest }
 }
 
-/// Units as centres and scales.
-type Units = Option<(Vec<f64>, Vec<f64>)>;
-
 /// What a part is pickled as: its summary, columns as bytes, units, and rows left out.
-type Reduced<'py> = (Summary, Vec<Bound<'py, PyBytes>>, Units, usize);
+type Reduced<'py> = (Summary, Vec<Bound<'py, PyBytes>>, Option<RowUnits>, usize);
 
 /// Some of the rows of a data set, which answer passes.
 #[pyclass(frozen, module = "trustvb._native")]
@@ -125,7 +122,7 @@ impl RowsPart {
     fn restored(
         summary: Summary,
         columns: Vec<Bound<'_, PyBytes>>,
-        units: Units,
+        units: Option<RowUnits>,
         dropped: usize,
     ) -> PyResult<RowsPart> {
         let doubles = |column: &Bound<'_, PyBytes>| -> Vec<f64> {

@@ -77,6 +77,7 @@ def test_it_names_everything():
         trustvb.run_study,
         trustvb._study.read_study,
         trustvb.distributed.build_table,
+        trustvb.distributed.fit,
         trustvb.distributed.run_study,
     ):
         for parameter in inspect.signature(function).parameters:

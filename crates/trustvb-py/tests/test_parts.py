@@ -13,8 +13,8 @@ from trustvb import _native
 from trustvb.distributed import DistributedMixture, fit
 
 
-def rows(n: int = 30_000, seed: int = 1) -> pandas.DataFrame:
-    """Two overlapping clusters."""
+def rows(n: int = 90_000, seed: int = 1) -> pandas.DataFrame:
+    """Two overlapping clusters, of so many rows that a fit does not fetch all of them."""
     rng = np.random.default_rng(seed)
     labels = rng.random(n) < 0.35
     values = rng.standard_normal((n, 2)) + 2.2 * labels[:, None]

@@ -1,4 +1,4 @@
-//! A build on a disk that fills, and goes on when there is room.
+//! A build on a disk that fills, and goes on when there is room; streamed rows that find none.
 
 use super::common::{Scratch, assert_same_files, parts};
 use std::fs;
@@ -87,4 +87,32 @@ fn a_disk_that_fills_costs_only_the_parts_that_did_not_fit() {
     disk.grow(bytes / 512);
     scratch.ok(&build);
     assert_same_files(&scratch.path("one.tvb"), &table);
+}
+
+#[test]
+#[ignore = "mounts a small disk, for which it must be root: `cargo xtask cluster` runs it"]
+fn a_disk_without_room_for_streamed_rows_is_named() {
+    let scratch = Scratch::new();
+    scratch.ok(&["simulate", "gmm", "--n", "100000", "-o", "rows.parquet"]);
+    // The numbers are 1.6 MB.
+    let disk = match Disk::new(&scratch.path("disk"), 1000) {
+        Ok(disk) => disk,
+        Err(why) => {
+            println!("not tested, because no disk can be mounted here: {why}");
+            return;
+        }
+    };
+    let fit = || {
+        let mut command = scratch.command(&["fit", "rows.parquet", "--stream", "-q"]);
+        command.env("TMPDIR", scratch.path("disk"));
+        super::common::output(command)
+    };
+    let run = fit();
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    for words in ["No space left on device", "scratch file", "TMPDIR"] {
+        assert!(run.stderr.contains(words), "{words:?} is not in {}", run.stderr);
+    }
+    assert_eq!(super::common::files(&scratch.path("disk")).len(), 0);
+    disk.grow(4000);
+    assert_eq!(fit().code, Some(0));
 }

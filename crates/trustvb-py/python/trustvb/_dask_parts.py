@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ class DaskParts:
     ) -> None:
         self._client = client
         self._retries = retries
-        self._passes = 0
+        self._passes = itertools.count(1)  # quantities are asked by several threads
         self._token = uuid.uuid4().hex[:8]  # a call shares no task with another
         with warnings.catch_warnings():
             # Dask advises against large tasks, because most people send the same data with many of them.
@@ -48,13 +49,13 @@ class DaskParts:
         self, what: str, work: Callable[..., Any], own: Sequence[tuple[Any, ...]]
     ) -> list[Any]:
         """What a function gives for each part and its own arguments, in the order of parts."""
-        self._passes += 1
+        turn = next(self._passes)
         futures = [
             self._client.submit(
                 work,
                 part,
                 *arguments,
-                key=f"trustvb-{what}-{self._passes}-{number}-{self._token}",
+                key=f"trustvb-{what}-{turn}-{number}-{self._token}",
                 pure=False,
                 retries=self._retries,
             )
@@ -82,7 +83,8 @@ def _summary(part: _native.RowsPart) -> tuple[Summary, int]:
 def _sums(part: _native.RowsPart, numbers: _Vector) -> _Vector:
     """On a worker: Dask runs as many tasks there as it has threads, and passes share them."""
     state = get_worker().state
-    return part.sums(numbers, max(1, state.nthreads // max(1, state.executing_count)))
+    # A copy: arrays may arrive at any address, and the native module needs them aligned.
+    return part.sums(np.array(numbers), max(1, state.nthreads // max(1, state.executing_count)))
 
 
 def _rows(

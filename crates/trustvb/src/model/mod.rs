@@ -28,7 +28,7 @@ pub use gmm::{
     Covariance, GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, ShapedGmm,
     Update,
 };
-pub use gmm::{FarRows, Pass, PassKind, RowKeeper, RowsPart, RowsSummary};
+pub use gmm::{FarRows, Pass, PassKind, RowKeeper, RowUnits, RowsPart, RowsSummary};
 pub use gmm::{gmm_ln_density, gmm_ln_predictive, gmm_ln_rho};
 pub use mixture::{
     ColumnKind, ColumnMixture, MixedData, Mixture, MixtureColumn, MixturePrior, MixtureSimulation,

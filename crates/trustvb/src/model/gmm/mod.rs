@@ -23,7 +23,7 @@ mod update;
 mod views;
 
 pub use covariance::Covariance;
-pub use far::{FarRows, Pass, PassKind, RowKeeper, RowsPart, RowsSummary};
+pub use far::{FarRows, Pass, PassKind, RowKeeper, RowUnits, RowsPart, RowsSummary};
 pub use predict::{gmm_ln_density, gmm_ln_predictive, gmm_ln_rho};
 pub use prior::GmmPrior;
 pub use shaped::ShapedGmm;

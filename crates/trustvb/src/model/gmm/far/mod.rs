@@ -12,7 +12,7 @@ mod pass;
 mod scratch;
 mod summary;
 
-pub use part::RowsPart;
+pub use part::{RowUnits, RowsPart};
 pub use pass::{Pass, PassKind};
 pub(super) use scratch::stream;
 pub use summary::RowsSummary;

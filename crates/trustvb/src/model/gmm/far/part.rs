@@ -55,11 +55,14 @@ pub struct RowsPart {
     held: RwLock<Held>,
 }
 
+/// Units that rows are in: what is taken off each column, and what it is then divided by.
+pub type RowUnits = (Vec<f64>, Vec<f64>);
+
 #[derive(Debug)]
 struct Held {
     blocks: Vec<[f64; LANES]>,
     /// The units that rows are in; none while they are those of the data.
-    units: Option<(Vec<f64>, Vec<f64>)>,
+    units: Option<RowUnits>,
 }
 
 impl RowsPart {
@@ -109,7 +112,7 @@ impl RowsPart {
     }
 
     /// Its columns, and the units that they are in where a pass has brought them there: with its summary, all of it.
-    pub fn columns(&self) -> (Vec<Vec<f64>>, Option<(Vec<f64>, Vec<f64>)>) {
+    pub fn columns(&self) -> (Vec<Vec<f64>>, Option<RowUnits>) {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let (p, n) = (self.summary.names.len(), self.summary.n_rows);
         let value = |i: usize, j: usize| held.blocks[i / LANES * p + j][i % LANES];
@@ -121,7 +124,7 @@ impl RowsPart {
     pub fn restored(
         summary: RowsSummary,
         columns: &[&[f64]],
-        units: Option<(Vec<f64>, Vec<f64>)>,
+        units: Option<RowUnits>,
         dropped: usize,
     ) -> Option<RowsPart> {
         let (p, n) = (summary.names.len(), summary.n_rows);

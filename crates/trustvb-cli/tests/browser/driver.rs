@@ -211,11 +211,18 @@ impl Browser {
     }
 
     /// Keeps a picture of the window, or of the whole page.
+    ///
+    /// Chromium gives up on a picture after some seconds. On a machine that is busy with other things it is asked again.
     pub(crate) fn picture(&self, path: &Path, whole_page: bool) {
-        let taken = self.devtools(
-            "Page.captureScreenshot",
-            json!({ "format": "png", "captureBeyondViewport": whole_page, "optimizeForSpeed": false }),
-        );
+        let format = json!({ "format": "png", "captureBeyondViewport": whole_page, "optimizeForSpeed": false });
+        let asked = json!({ "cmd": "Page.captureScreenshot", "params": format });
+        let ask = |_| {
+            let path = format!("/session/{}/goog/cdp/execute", self.session);
+            let taken = exchange(self.port, "POST", &path, &asked)["value"].clone();
+            taken["data"].is_string().then_some(taken)
+        };
+        let taken =
+            (0..3).find_map(ask).unwrap_or_else(|| self.call("POST", "/goog/cdp/execute", &asked));
         let bytes = from_base64(taken["data"].as_str().expect("a picture"));
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).expect("a folder for pictures");

@@ -333,6 +333,6 @@ def test_the_examples_of_the_pages_run(cluster, tmp_path, monkeypatch):
     pages = [ROOT / "docs" / "PYTHON.md", ROOT / "docs" / "SCALE.md"]
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
     blocks = re.findall(r"```python dask\n(.*?)```", text, flags=re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         exec(compile(block, "docs", "exec"), {"trustvb": trustvb, "__name__": "__main__"})

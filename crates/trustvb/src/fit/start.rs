@@ -9,6 +9,12 @@ pub(crate) trait Clusterable {
     fn centre_len(&self) -> usize;
     /// How badly `centre` describes `unit`; at least 0.
     fn loss(&self, unit: usize, centre: &[f64]) -> f64;
+    /// The loss of each of `units`, of which `out` has as many; for models that have a quicker way.
+    fn losses(&self, units: &[(usize, f64)], centre: &[f64], out: &mut [f64]) {
+        for (out, &(unit, _)) in out.iter_mut().zip(units) {
+            *out = self.loss(unit, centre);
+        }
+    }
     /// The centre that describes `unit` best.
     fn centre_of(&self, unit: usize, out: &mut [f64]);
     /// The centre that describes weighted units best; `out` is left alone when there are none.
@@ -89,16 +95,24 @@ pub(crate) fn k_means(
     }
     let mut centres = seed(units, k, chosen, care.tries, rng);
     let mut labels = vec![usize::MAX; chosen.len()];
+    let mut nearest = vec![0; chosen.len()];
+    let mut least = vec![0.0; chosen.len()];
+    let mut losses = vec![0.0; chosen.len()];
     for _ in 0..care.steps {
-        let mut changed = false;
-        for (label, &(unit, _)) in labels.iter_mut().zip(chosen) {
-            let nearest = nearest(units, unit, &centres).0;
-            changed |= *label != nearest;
-            *label = nearest;
+        nearest.fill(0);
+        least.fill(f64::INFINITY);
+        for (c, centre) in centres.chunks_exact(length).enumerate() {
+            units.losses(chosen, centre, &mut losses);
+            for ((nearest, least), &loss) in nearest.iter_mut().zip(&mut least).zip(&losses) {
+                if loss < *least {
+                    (*nearest, *least) = (c, loss);
+                }
+            }
         }
-        if !changed {
+        if labels == nearest {
             break;
         }
+        labels.copy_from_slice(&nearest);
         for c in 0..k {
             let mut members = labels
                 .iter()
@@ -138,14 +152,12 @@ fn seed(
                 }
             }
             units.centre_of(chosen[pick].0, &mut trial);
-            let after: Vec<f64> = losses
-                .iter()
-                .zip(chosen)
-                .map(|(loss, &(unit, w))| {
-                    let here = w * units.loss(unit, &trial);
-                    if c == 0 { here } else { loss.min(here) }
-                })
-                .collect();
+            let mut after = vec![0.0; chosen.len()];
+            units.losses(chosen, &trial, &mut after);
+            for ((after, loss), &(_, w)) in after.iter_mut().zip(&losses).zip(chosen) {
+                let here = w * *after;
+                *after = if c == 0 { here } else { loss.min(here) };
+            }
             let sum = after.iter().sum();
             if best.as_ref().is_none_or(|(least, _)| sum < *least) {
                 best = Some((sum, after));
@@ -157,15 +169,4 @@ fn seed(
         }
     }
     centres
-}
-
-fn nearest(units: &impl Clusterable, unit: usize, centres: &[f64]) -> (usize, f64) {
-    let mut best = (0, f64::INFINITY);
-    for (c, centre) in centres.chunks_exact(units.centre_len()).enumerate() {
-        let loss = units.loss(unit, centre);
-        if loss < best.1 {
-            best = (c, loss);
-        }
-    }
-    best
 }

@@ -5,9 +5,11 @@
 //! one start looks in each other way. These are the same whatever linear map is applied to the rows.
 
 use super::points::Points;
+use super::rows::Rows;
 use crate::fit::Clusterable;
 use crate::linalg::eigen::symmetric_eigen;
 use crate::linalg::{cholesky, invert_lower, packed_index, packed_len};
+use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 
 /// How rows are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,29 +46,40 @@ const ROWS_PER_COLUMN: usize = 8;
 
 /// Some rows in the coordinates of a view.
 pub(super) struct Seen {
-    /// Coordinates, and the columns themselves.
+    /// Coordinates, which come first; the columns themselves come last. In the plain view they are the same numbers.
     q: usize,
     p: usize,
-    /// Row after row: coordinates, then columns.
-    numbers: Vec<f64>,
+    rows: Rows,
 }
 
 impl Seen {
-    /// Nothing where the view is of the rows as they are, or where these rows do not allow it.
+    /// The rows as they are, where they do not allow the view.
     pub(super) fn new(
         points: &Points<'_>,
         chosen: &[(usize, f64)],
         view: View,
         n_components: usize,
-    ) -> Option<Seen> {
+    ) -> Seen {
         let p = points.p;
+        let value = |i: usize, j: usize| points.rows.get(chosen[i].0, j);
+        Seen::otherwise(p, chosen, &value, (view, n_components)).unwrap_or_else(|| Seen {
+            q: p,
+            p,
+            rows: Rows::new(p, chosen.len(), value),
+        })
+    }
+
+    /// Nothing for the plain view, or where these rows do not allow another.
+    fn otherwise(
+        p: usize,
+        chosen: &[(usize, f64)],
+        value: &impl Fn(usize, usize) -> f64,
+        (view, n_components): (View, usize),
+    ) -> Option<Seen> {
         if view == View::Scaled {
             return None;
         }
-        let mut rows = vec![0.0; chosen.len() * p];
-        for (row, &(unit, _)) in rows.chunks_exact_mut(p).zip(chosen) {
-            points.centre_of(unit, row);
-        }
+        let rows: Vec<f64> = (0..chosen.len() * p).map(|at| value(at / p, at % p)).collect();
         let weights: Vec<f64> = chosen.iter().map(|&(_, weight)| weight).collect();
         let white = whitened(p, &rows, &weights)?;
         let directions = match view {
@@ -79,58 +92,87 @@ impl Seen {
             View::Scaled | View::Whitened => Vec::new(),
         };
         let q = if directions.is_empty() { p } else { directions.len() / p };
-        let mut numbers = Vec::with_capacity(chosen.len() * (q + p));
-        for (z, x) in white.chunks_exact(p).zip(rows.chunks_exact(p)) {
-            if directions.is_empty() {
-                numbers.extend_from_slice(z);
+        let number = |i: usize, j: usize| {
+            let (z, x) = (&white[i * p..(i + 1) * p], &rows[i * p..(i + 1) * p]);
+            match (j < q, directions.is_empty()) {
+                (false, _) => x[j - q],
+                (true, true) => z[j],
+                (true, false) => {
+                    directions[j * p..(j + 1) * p].iter().zip(z).map(|(d, z)| d * z).sum()
+                }
             }
-            numbers.extend(
-                directions
-                    .chunks_exact(p)
-                    .map(|d| d.iter().zip(z).map(|(d, z)| d * z).sum::<f64>()),
-            );
-            numbers.extend_from_slice(x);
-        }
-        Some(Seen { q, p, numbers })
+        };
+        Some(Seen { q, p, rows: Rows::new(q + p, chosen.len(), number) })
     }
 
     /// The columns of centres, without their coordinates.
     pub(super) fn columns(&self, centres: &[f64]) -> Vec<f64> {
-        centres.chunks_exact(self.q + self.p).flat_map(|own| own[self.q..].to_vec()).collect()
-    }
-
-    fn row(&self, unit: usize) -> &[f64] {
-        &self.numbers[unit * (self.q + self.p)..][..self.q + self.p]
+        let length = self.centre_len();
+        centres.chunks_exact(length).flat_map(|own| own[length - self.p..].to_vec()).collect()
     }
 }
 
 /// A centre has coordinates and columns; only the coordinates count as distance.
 impl Clusterable for Seen {
     fn n_units(&self) -> usize {
-        self.numbers.len() / (self.q + self.p)
+        self.rows.len()
     }
     fn centre_len(&self) -> usize {
-        self.q + self.p
+        self.rows.p()
     }
     fn loss(&self, unit: usize, centre: &[f64]) -> f64 {
-        self.row(unit)[..self.q].iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum()
+        (0..self.q).map(|j| (self.rows.get(unit, j) - centre[j]).powi(2)).sum()
+    }
+    /// All rows are there for k-means and in its order, so that `units` need not be looked at.
+    fn losses(&self, _: &[(usize, f64)], centre: &[f64], out: &mut [f64]) {
+        let (width, centre) = (self.rows.p(), &centre[..self.q]);
+        let distances = Distances { width, blocks: &self.rows.blocks, centre, out };
+        dispatch_on(InstructionSet::best(), distances);
     }
     fn centre_of(&self, unit: usize, out: &mut [f64]) {
-        out.copy_from_slice(self.row(unit));
+        for (j, x) in out.iter_mut().enumerate() {
+            *x = self.rows.get(unit, j);
+        }
     }
     fn refit(&self, members: &mut dyn Iterator<Item = (usize, f64)>, out: &mut [f64]) {
         let mut total = 0.0;
-        let mut sum = vec![0.0; self.q + self.p];
+        let mut sum = vec![0.0; out.len()];
         for (unit, weight) in members {
             total += weight;
-            for (s, x) in sum.iter_mut().zip(self.row(unit)) {
-                *s += weight * x;
+            for (j, s) in sum.iter_mut().enumerate() {
+                *s += weight * self.rows.get(unit, j);
             }
         }
         if total > 0.0 {
             for (x, s) in out.iter_mut().zip(sum) {
                 *x = s / total;
             }
+        }
+    }
+}
+
+/// Squared distances of rows from a centre, in the first columns of each.
+struct Distances<'a> {
+    width: usize,
+    blocks: &'a [[f64; LANES]],
+    centre: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Kernel for Distances<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self) {
+        for (x, out) in self.blocks.chunks_exact(self.width).zip(self.out.chunks_mut(LANES)) {
+            let mut sum = V::zero();
+            for (x, &c) in x.iter().zip(self.centre) {
+                let difference = V::load(x).sub(V::splat(c));
+                sum = difference.mul_add(difference, sum);
+            }
+            let mut lanes = [0.0; LANES];
+            sum.store(&mut lanes);
+            out.copy_from_slice(&lanes[..out.len()]);
         }
     }
 }
@@ -192,4 +234,30 @@ fn directions(
     order.sort_by(|&a, &b| first(moments[a]).total_cmp(&first(moments[b])));
     order.truncate(count);
     Some(order.iter().flat_map(|&at| vectors[at * p..(at + 1) * p].to_vec()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_of_many_rows_are_those_of_each() {
+        for (n, p) in [(1, 1), (7, 3), (8, 2), (61, 5)] {
+            let rows = Rows::new(p, n, |i, j| ((3 + i * 7 + j * 5) % 11) as f64 - 0.3 * i as f64);
+            let points = Points { rows: &rows, p };
+            let chosen: Vec<(usize, f64)> = (0..n).rev().map(|unit| (unit, 1.0)).collect();
+            for view in View::ALL {
+                let seen = Seen::new(&points, &chosen, view, 2);
+                let mut centre = vec![0.0; seen.centre_len()];
+                seen.centre_of(n / 2, &mut centre);
+                let mut losses = vec![f64::NAN; n];
+                seen.losses(&chosen, &centre, &mut losses);
+                for (unit, loss) in losses.iter().enumerate() {
+                    let one = seen.loss(unit, &centre);
+                    assert!((loss - one).abs() <= 1e-12 * (1.0 + one), "{view:?} {loss} {one}");
+                }
+                assert_eq!(losses[n / 2], 0.0);
+            }
+        }
+    }
 }

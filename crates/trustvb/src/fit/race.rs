@@ -21,6 +21,9 @@ const UNITS_PER_COMPONENT: usize = 400;
 /// More where a sweep costs little: units times the length of the state.
 const WORK: usize = 800_000;
 
+/// What was found among few units is looked at among so many times as many, if all are more than twice that.
+const MORE_UNITS: usize = 5;
+
 /// Sweeps after which a round of the race ends, and which share of the starts goes on: one in so many.
 const ROUNDS: [(usize, usize); 3] = [(10, 2), (25, 3), (60, 4)];
 
@@ -58,6 +61,9 @@ const FLIP_SWEEPS: usize = 5;
 /// Sweeps of all units before it is decided from where to go on.
 const TRANSFER_SWEEPS: usize = 6;
 
+/// A start is given up when going on as in its last sweeps, so many times over, would not bring it to the best.
+const REACH: f64 = 4.0;
+
 /// Sweeps of the last run after which it is asked whether it gets on, or wastes a component.
 const CHECKPOINTS: [usize; 3] = [20, 80, 320];
 
@@ -75,17 +81,25 @@ pub(super) fn race(
     let all = Field { model, weights, omega, options, starts, settled };
     // Bounds of fewer units are no part of the fit that is reported. Some of the units may have no fit where all have one:
     // a column can be constant in them.
-    let sketched = few_units(model, weights, seed).and_then(|few| {
-        let (start, posterior) = sketch(&all, few, seed)?;
-        transfer(&all, start, &posterior, progress).ok()
+    let few = few(model);
+    let mut refined = false;
+    let sketched = some_units(model, weights, few, seed).and_then(|units| {
+        let (start, mut posterior) = among(&all, units, |field| sketch(field, seed))?;
+        if let Some(units) = some_units(model, weights, MORE_UNITS * few, seed)
+            && let Some(better) = among(&all, units, |field| refine(field, start, &posterior))
+        {
+            posterior = better;
+            refined = true;
+        }
+        transfer(&all, start, &posterior, !refined, progress).ok()
     });
-    // Whether all units have said that a component without units has nowhere to go.
-    let mut asked = sketched.is_none();
+    // Whether all units, or very many, have said that a component without units has nowhere to go.
+    let mut asked = sketched.is_none() || refined;
     let (mut best, mut track) = match sketched {
         Some(found) => found,
         None => search(&all, seed, progress)?,
     };
-    for sweeps in CHECKPOINTS {
+    for &sweeps in &CHECKPOINTS[usize::from(refined)..] {
         if best.outcome.sweeps >= sweeps {
             continue;
         }
@@ -146,6 +160,8 @@ fn search<'a>(
         if agree {
             break;
         }
+        let best = runners.first().map_or(f64::NEG_INFINITY, |runner| track.merit(runner));
+        runners.retain(|runner| track.merit(runner) + REACH * runner.gain >= best);
         runners.truncate(field.starts.div_ceil(share));
     }
     let mut best = runners.into_iter().next().ok_or(failure)?;
@@ -156,21 +172,43 @@ fn search<'a>(
     Ok((best, track))
 }
 
-/// The best start among some units, and what it leads to; `None` where they have no fit.
-fn sketch(all: &Field<'_>, few: Vec<usize>, seed: u64) -> Option<(usize, Posterior)> {
-    let search = |field: &Field<'_>| {
-        let (best, mut track) = search(field, seed, &mut |_| ()).ok()?;
-        Some((best.start, track.posterior(&best).ok()?))
-    };
+/// The best start among the units of `field`, and what it leads to; `None` where they have no fit.
+fn sketch(field: &Field<'_>, seed: u64) -> Option<(usize, Posterior)> {
+    let (best, mut track) = search(field, seed, &mut |_| ()).ok()?;
+    Some((best.start, track.posterior(&best).ok()?))
+}
+
+/// What a search among few units has found, bettered among the more units of `field`; `None` where they have no fit.
+fn refine(field: &Field<'_>, start: usize, posterior: &Posterior) -> Option<Posterior> {
+    let (mut best, mut track) = transfer(field, start, posterior, true, &mut |_| ()).ok()?;
+    for sweeps in &CHECKPOINTS[..2] {
+        track.advance(&mut best, *sweeps, field.settled, &mut |_| ());
+        let is_settled = best.is_settled();
+        if !is_settled || track.has_free_component(&best) {
+            improve(field, &mut track, &mut best, &QUICK, &mut |_| ());
+        }
+        if is_settled {
+            break;
+        }
+    }
+    track.posterior(&best).ok()
+}
+
+/// `work` with some of the units alone.
+fn among<T>(
+    all: &Field<'_>,
+    units: Vec<usize>,
+    work: impl FnOnce(&Field<'_>) -> Option<T>,
+) -> Option<T> {
     if all.model.is_far() {
-        let fetched = all.model.excerpt(&few)?.ok()?;
-        return search(&Field { model: fetched.as_ref(), weights: None, ..*all });
+        let fetched = all.model.excerpt(&units)?.ok()?;
+        return work(&Field { model: fetched.as_ref(), weights: None, ..*all });
     }
-    let mut of_few = vec![0.0; all.model.n_units()];
-    for unit in few {
-        of_few[unit] = all.weights.map_or(1.0, |w| w[unit]);
+    let mut of_some = vec![0.0; all.model.n_units()];
+    for unit in units {
+        of_some[unit] = all.weights.map_or(1.0, |w| w[unit]);
     }
-    search(&Field { weights: Some(&of_few), ..*all })
+    work(&Field { weights: Some(&of_some), ..*all })
 }
 
 /// How many units the search looks at, where there are very many.
@@ -183,9 +221,13 @@ pub(super) fn has_very_many_units(model: &dyn Model) -> bool {
     model.n_units() > 2 * few(model)
 }
 
-/// Some of very many units, in their order; `None` where all are few enough.
-fn few_units(model: &dyn Model, weights: Option<&[f64]>, seed: u64) -> Option<Vec<usize>> {
-    let most = few(model);
+/// `most` of very many units, in their order; `None` where there are not twice as many.
+fn some_units(
+    model: &dyn Model,
+    weights: Option<&[f64]>,
+    most: usize,
+    seed: u64,
+) -> Option<Vec<usize>> {
     let is_there = |&unit: &usize| weights.is_none_or(|w| w[unit] > 0.0);
     let present: Option<Vec<usize>> =
         weights.map(|_| (0..model.n_units()).filter(is_there).collect());
@@ -195,28 +237,30 @@ fn few_units(model: &dyn Model, weights: Option<&[f64]>, seed: u64) -> Option<Ve
     }
     // A stream that no start has.
     let mut rng = stream(seed, Purpose::Start, u64::MAX);
-    let mut few = some_of(n, most, |n| index(&mut rng, n));
+    let mut some = some_of(n, most, |n| index(&mut rng, n));
     if let Some(present) = present {
-        few.iter_mut().for_each(|unit| *unit = present[*unit]);
+        some.iter_mut().for_each(|unit| *unit = present[*unit]);
     }
-    few.sort_unstable();
-    Some(few)
+    some.sort_unstable();
+    Some(some)
 }
 
-/// A run on all units, from what a search among some of them has found. Its centres alone may lead higher than the whole
-/// `q(θ)`: both are tried.
+/// A run on the units of `field`, from what fewer of them have led to. Its centres alone may lead higher than the whole
+/// `q(θ)`: both are tried if that is wanted.
 fn transfer<'a>(
     field: &Field<'a>,
     start: usize,
     posterior: &Posterior,
+    with_centres: bool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Runner, Track<'a>), Degenerate> {
     let mut track = field.track()?;
     let centres = posterior.centres();
-    let begun = [
-        track.begin(start, |sweeper, state| sweeper.start_from(posterior, state)),
-        track.begin(start, |sweeper, state| sweeper.start(field.omega, &centres, state)),
-    ];
+    let mut begun = vec![track.begin(start, |sweeper, state| sweeper.start_from(posterior, state))];
+    if with_centres {
+        begun
+            .push(track.begin(start, |sweeper, state| sweeper.start(field.omega, &centres, state)));
+    }
     let mut best: Option<Runner> = None;
     let mut failure = Degenerate::NotFinite;
     for runner in begun {
@@ -315,15 +359,39 @@ fn flip(
         if !track.has_sweeps(best, FLIP_SWEEPS) {
             return;
         }
-        let tried = field.each(field.model.variants(&best.state), |track, variant| {
-            let mut trial = Runner::new(best.start, variant);
+        let from = best.start;
+        let attempt = |track: &mut Track<'_>, variant: Vec<f64>| {
+            let mut trial = Runner::new(from, variant);
             track.advance(&mut trial, FLIP_SWEEPS, field.settled, &mut |_| ());
             trial
-        });
-        let better = tried.into_iter().filter(|trial| trial.bound() > best.bound() + same);
+        };
+        let variants = field.model.variants(&best.state);
+        let tried = field.each(variants.clone(), attempt);
+        let is_better = |trial: &Runner| trial.bound() > best.bound() + same;
+        let better: Vec<bool> = tried.iter().map(is_better).collect();
+        let mut trials: Vec<Runner> = tried.into_iter().filter(is_better).collect();
+        if trials.len() > 1 {
+            // All that raise the bound by themselves, together: often that raises it more.
+            let raising = variants.iter().zip(&better).filter(|(_, better)| **better);
+            let together = combined(&best.state, raising.map(|(variant, _)| &variant[..]));
+            trials.extend(field.each(vec![together], attempt));
+        }
         // The first of equals.
-        let found = better.reduce(|a, b| if b.bound() > a.bound() { b } else { a });
+        let found = trials.into_iter().reduce(|a, b| if b.bound() > a.bound() { b } else { a });
         let Some(trial) = found else { return };
         best.replace(trial, field.starts, progress);
     }
+}
+
+/// `state` with whatever any of its variants changes.
+fn combined<'a>(state: &[f64], variants: impl Iterator<Item = &'a [f64]>) -> Vec<f64> {
+    let mut all = state.to_vec();
+    for variant in variants {
+        for ((all, new), old) in all.iter_mut().zip(variant).zip(state) {
+            if new != old {
+                *all = *new;
+            }
+        }
+    }
+    all
 }

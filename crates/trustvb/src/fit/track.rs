@@ -81,12 +81,17 @@ pub(super) struct Runner {
     pub(super) start: usize,
     pub(super) state: Vec<f64>,
     pub(super) outcome: Outcome,
+    /// By how much the bound rose in the last sweeps; infinite before that is known.
+    pub(super) gain: f64,
 }
+
+/// How many sweeps are the last.
+const LAST_SWEEPS: usize = 5;
 
 impl Runner {
     /// One that has made no sweep.
     pub(super) fn new(start: usize, state: Vec<f64>) -> Runner {
-        Runner { start, state, outcome: Outcome::beginning() }
+        Runner { start, state, outcome: Outcome::beginning(), gain: f64::INFINITY }
     }
 
     pub(super) fn bound(&self) -> f64 {
@@ -156,14 +161,21 @@ impl Track<'_> {
             ..self.field.options.clone()
         };
         let (start, starts) = (runner.start, self.field.starts);
-        let mut report =
-            |p: &Progress| progress(&Progress { start, starts, sweeps: before + p.sweeps, ..*p });
+        let mut last = [f64::NEG_INFINITY; LAST_SWEEPS + 1];
+        let mut report = |p: &Progress| {
+            last.rotate_left(1);
+            last[LAST_SWEEPS] = p.bound;
+            progress(&Progress { start, starts, sweeps: before + p.sweeps, ..*p });
+        };
         let sweeper = self.sweeper.as_mut();
         let omega = self.field.omega;
         let outcome = self.driver.run(sweeper, omega, &mut runner.state, &options, &mut report);
         let mut trace = std::mem::take(&mut runner.outcome.trace);
         trace.extend_from_slice(&outcome.trace);
         runner.outcome = Outcome { sweeps: before + outcome.sweeps, trace, ..outcome };
+        if last[LAST_SWEEPS].is_finite() {
+            runner.gain = last[LAST_SWEEPS] - last[0];
+        }
     }
 
     /// Whether a run may make so many more sweeps.

@@ -96,7 +96,7 @@ pub(crate) fn improved(
         return fit;
     };
     track.advance(&mut found, options.max_sweeps, tolerance, progress);
-    let held = Runner { start: 0, state: fit.state.clone(), outcome: fit.outcome.clone() };
+    let held = Runner { outcome: fit.outcome.clone(), ..Runner::new(0, fit.state.clone()) };
     if found.has_failed() || track.merit(&found) <= track.merit(&held) + 1e-6 {
         return fit;
     }

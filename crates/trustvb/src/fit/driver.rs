@@ -4,6 +4,7 @@
 //! out ([`Driver::take`]). Whoever holds many drivers can therefore make their sweeps together, on any device;
 //! [`Driver::run`] makes them one by one.
 
+use super::Shortcut;
 use super::anderson::Anderson;
 use crate::defaults;
 use crate::model::{Degenerate, Model, Sweeper};
@@ -158,6 +159,10 @@ pub struct Driver {
     /// A converged state that the iteration has stepped off, in case that leads nowhere.
     safe: Vec<f64>,
     anderson: Anderson,
+    /// Turns steps of the map into longer ones, before they are accelerated.
+    shortcut: Option<Shortcut>,
+    /// Working memory of that.
+    step: Vec<f64>,
     is_ascent: bool,
     omega: f64,
     options: FitOptions,
@@ -182,7 +187,9 @@ const MAX_KICKS: usize = 3;
 /// What the iteration knows of its past.
 #[derive(Debug)]
 struct Course {
+    /// Whether the state is another than the last sweep led to, and whether by Anderson's combination.
     accelerated: bool,
+    combined: bool,
     last_change: f64,
     best_change: f64,
     since_best: usize,
@@ -194,6 +201,7 @@ struct Course {
 impl Course {
     const BEGINNING: Course = Course {
         accelerated: false,
+        combined: false,
         last_change: f64::INFINITY,
         best_change: f64::INFINITY,
         since_best: 0,
@@ -213,6 +221,8 @@ impl Driver {
             scale: vec![0.0; n],
             safe: vec![0.0; n],
             anderson: Anderson::new(n),
+            shortcut: None,
+            step: vec![0.0; n],
             is_ascent: model.is_ascent(),
             omega: 1.0,
             options: FitOptions::default(),
@@ -248,9 +258,16 @@ impl Driver {
         self.omega = omega;
         self.options.clone_from(options);
         self.anderson.reset(options.acceleration);
+        self.shortcut = None;
         self.outcome = Outcome::beginning();
         self.course = Course::BEGINNING;
         self.has_ended = false;
+    }
+
+    /// Lets the fit that has begun take a shortcut, made at a fixed point near its own. Its steps are checked as
+    /// accelerated ones are.
+    pub(super) fn shorten(&mut self, shortcut: Option<&Shortcut>) {
+        self.shortcut = shortcut.cloned();
     }
 
     /// The state: where a fit is, and where the next will begin.
@@ -303,7 +320,10 @@ impl Driver {
         let report = if self.course.accelerated && self.is_worse(&result, change) {
             self.state.copy_from_slice(&self.plain);
             self.anderson.reset(self.options.acceleration);
-            self.course.accelerated = false;
+            if !self.course.combined {
+                self.shortcut = None;
+            }
+            (self.course.accelerated, self.course.combined) = (false, false);
             None
         } else {
             match result {
@@ -366,10 +386,14 @@ impl Driver {
             }
         }
         self.plain.copy_from_slice(&self.next);
-        course.accelerated = self.options.acceleration > 0
+        if let Some(shortcut) = &self.shortcut {
+            shortcut.lengthen(&self.state, &mut self.next, &mut self.step);
+        }
+        course.combined = self.options.acceleration > 0
             && change < ACCELERATE_BELOW
             && change < course.last_change
             && self.anderson.propose(&self.state, &mut self.next, &self.scale);
+        course.accelerated = course.combined || self.shortcut.is_some();
         course.last_change = change;
         self.state.copy_from_slice(&self.next);
     }
@@ -419,7 +443,9 @@ impl Driver {
         for (s, d) in self.state.iter_mut().zip(&self.plain) {
             *s += KICK * d;
         }
-        course.accelerated = false;
+        // It would lead straight back.
+        self.shortcut = None;
+        (course.accelerated, course.combined) = (false, false);
         (course.last_change, course.best_change, course.since_best) = (0.0, f64::INFINITY, 0);
         true
     }

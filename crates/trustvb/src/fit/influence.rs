@@ -139,6 +139,20 @@ impl Linearisation {
         Ok(Linearisation { weights, derivative: Derivative::Pulled(pulled) })
     }
 
+    /// `(I − J)^-1`, row after row; `None` where no matrix was made.
+    pub(super) fn inverse(&self) -> Option<Vec<f64>> {
+        let Derivative::Pulled(Pulled { system: System::Dense(lu), .. }) = &self.derivative else {
+            return None;
+        };
+        let n = lu.len();
+        let mut rows = vec![0.0; n * n];
+        for (i, row) in rows.chunks_exact_mut(n).enumerate() {
+            row[i] = 1.0;
+            lu.solve(row);
+        }
+        Some(rows)
+    }
+
     /// The influence of every unit on `h` of the posterior. `model` is the one that was linearised.
     pub fn influence(
         &self,

@@ -20,6 +20,7 @@ mod matching;
 mod moves;
 mod path;
 mod race;
+mod shortcut;
 mod slopes;
 mod start;
 mod track;
@@ -30,6 +31,7 @@ pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping, Sweep}
 pub use influence::{Influence, InfluenceError, Linearisation};
 pub use matching::{assignment, match_components};
 pub use path::{Matching, PathFits, PathOptions, Reference, ReplicateStart, StatusCode};
+pub use shortcut::Shortcut;
 pub(crate) use start::{Care, Clusterable, centres_by_k_means, chosen_units, k_means, looked_at};
 pub(crate) use walk::Spare;
 pub use walk::{Trip, Walk};

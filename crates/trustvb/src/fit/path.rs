@@ -1,7 +1,7 @@
 //! Fits along a whole grid of ω, from ω = 1 downwards: how they are made and kept, and the path of the full data.
 
 use super::walk::Follower;
-use super::{FitOptions, Outcome, Start, Status, fit, match_components, permute_state};
+use super::{FitOptions, Outcome, Shortcut, Start, Status, fit, match_components, permute_state};
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
 use crate::random::{Purpose, stream};
@@ -141,6 +141,8 @@ pub struct Reference {
     pub posteriors: Vec<Posterior>,
     /// Its fits, as they are stored.
     pub fits: PathFits,
+    /// How replicates get from its first state to theirs.
+    pub shortcut: Option<Shortcut>,
 }
 
 impl Reference {
@@ -156,8 +158,8 @@ impl Reference {
         let row = model.layout().len();
         let mut fits = PathFits::with_capacity(omegas.len(), row);
         fits.push(&first.outcome, Some(first.posterior.parameters()), row);
-        let begun =
-            Reference { states: vec![first.state], posteriors: vec![first.posterior], fits };
+        let (states, posteriors) = (vec![first.state], vec![first.posterior]);
+        let begun = Reference { states, posteriors, fits, shortcut: None };
         begun.followed(model, omegas, start, options)
     }
 
@@ -174,6 +176,7 @@ impl Reference {
             states: vec![state],
             posteriors: vec![Posterior::new(model.layout().clone(), first.parameters.clone())],
             fits: first.grown(omegas.len(), model.layout().len()),
+            shortcut: None,
         };
         Some(begun.followed(model, omegas, start, options))
     }
@@ -188,6 +191,9 @@ impl Reference {
     ) -> Result<Reference, Degenerate> {
         let mut reference = self;
         let row = model.layout().len();
+        if options.fit.acceleration > 0 && options.start == ReplicateStart::Warm {
+            reference.shortcut = Shortcut::at(model, omegas[0], &reference.states[0]);
+        }
         if omegas.len() == 1 {
             reference.fits.end = Some(reference.states[0].clone());
             return Ok(reference);
@@ -242,6 +248,7 @@ impl Reference {
         for state in &mut self.states {
             *state = permute_state(model, order, state);
         }
+        self.shortcut = self.shortcut.map(|shortcut| shortcut.permuted(order));
         self.fits.parameters.clear();
         for posterior in &mut self.posteriors {
             *posterior = posterior.permuted(order);

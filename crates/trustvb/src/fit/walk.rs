@@ -197,7 +197,11 @@ impl<'a> Walk<'a> {
             return false;
         }
         if self.has_new_weights() || !self.follower.has_history() {
-            self.follower.begin_from(omega, &self.trip.reference.states[i], &options.fit);
+            let reference = self.trip.reference;
+            self.follower.begin_from(omega, &reference.states[i], &options.fit);
+            if i == 0 {
+                self.follower.driver.shorten(reference.shortcut.as_ref());
+            }
         } else {
             self.follower.begin_from_history(omega, &options.fit);
             self.attempt = Attempt::Predicted;

@@ -92,7 +92,7 @@ impl Tiles<'_> {
     /// Adds `(A x − b)_i²` for `R` rows from `i` on to `form`.
     #[inline(always)]
     fn add_squares<P: Part, const R: usize>(&self, i: usize, form: &mut [P; GROUP]) {
-        let z = self.times_rows::<P, R>(i, std::array::from_fn(|r| -self.b[i + r]));
+        let z = self.times_rows::<P, R>(i, -1.0);
         for row in z {
             for t in 0..GROUP {
                 form[t] = row[t].mul_add(row[t], form[t]);
@@ -103,7 +103,7 @@ impl Tiles<'_> {
     /// Adds `x_i (b + a x)_i` for `R` rows from `i` on to `form`.
     #[inline(always)]
     fn add_products<P: Part, const R: usize>(&self, i: usize, form: &mut [P; GROUP]) {
-        let z = self.times_rows::<P, R>(i, std::array::from_fn(|r| self.b[i + r]));
+        let z = self.times_rows::<P, R>(i, 1.0);
         for (row, x) in z.iter().zip(&self.x[i..]) {
             for t in 0..GROUP {
                 form[t] = row[t].mul_add(P::load(&x[t], self.part), form[t]);
@@ -111,30 +111,32 @@ impl Tiles<'_> {
         }
     }
 
-    /// `begin + (A x)_i` for `R` rows from `i` on.
+    /// `(sign·b + A x)_i` for `R` rows from `i` on.
     #[inline(always)]
-    fn times_rows<P: Part, const R: usize>(&self, i: usize, begin: [f64; R]) -> [[P; GROUP]; R] {
-        let rows: [&[f64]; R] = std::array::from_fn(|r| {
-            let start = packed_index(i + r, 0);
-            &self.a[start..start + i + r + 1]
-        });
+    fn times_rows<P: Part, const R: usize>(&self, i: usize, sign: f64) -> [[P; GROUP]; R] {
         let mut z = [[P::splat(0.0); GROUP]; R];
-        for r in 0..R {
-            z[r] = [P::splat(begin[r]); GROUP];
-        }
         // Columns that all R rows have, then the triangle at their end.
-        let common: [&[f64]; R] = rows.map(|row| &row[..i]);
+        let (mut common, mut ends): ([&[f64]; R], [&[f64]; R]) = ([&[]; R], [&[]; R]);
+        for r in 0..R {
+            let start = packed_index(i + r, 0);
+            (common[r], ends[r]) = self.a[start..start + i + r + 1].split_at(i);
+            z[r] = [P::splat(sign * self.b[i + r]); GROUP];
+        }
         for (j, x) in self.x[..i].iter().enumerate() {
+            let mut a = [P::splat(0.0); R];
             for r in 0..R {
-                let a = P::splat(common[r][j]);
-                for t in 0..GROUP {
-                    z[r][t] = a.mul_add(P::load(&x[t], self.part), z[r][t]);
+                a[r] = P::splat(common[r][j]);
+            }
+            for t in 0..GROUP {
+                let x = P::load(&x[t], self.part);
+                for r in 0..R {
+                    z[r][t] = a[r].mul_add(x, z[r][t]);
                 }
             }
         }
         for (j, x) in self.x[i..i + R].iter().enumerate() {
             for r in j..R {
-                let a = P::splat(rows[r][i + j]);
+                let a = P::splat(ends[r][j]);
                 for t in 0..GROUP {
                     z[r][t] = a.mul_add(P::load(&x[t], self.part), z[r][t]);
                 }

@@ -37,7 +37,7 @@ pub(crate) trait Vector: Copy {
     /// Splits a positive normal number into exponent `e` (as a double) and mantissa in `[√½, √2)`.
     fn split_exponent(self) -> (Self, Self);
 
-    /// Sum of the lanes, in one fixed order.
+    /// Sum of the lanes, in the same order for every instruction set.
     #[inline(always)]
     fn sum(self) -> f64 {
         let mut lanes = [0.0; LANES];

@@ -130,6 +130,12 @@ impl Vector for Avx512 {
             (Avx512(_mm512_cvtepi64_pd(e)), Avx512(_mm512_castsi512_pd(m)))
         }
     }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        let halves =
+            unsafe { Avx2(_mm512_castpd512_pd256(self.0), _mm512_extractf64x4_pd(self.0, 1)) };
+        halves.sum()
+    }
 }
 
 /// One 256-bit register, of which there are 16.
@@ -263,5 +269,13 @@ impl Vector for Avx2 {
         let (e0, m0) = half(self.0);
         let (e1, m1) = half(self.1);
         (Avx2(e0, e1), Avx2(m0, m1))
+    }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        unsafe {
+            let four = _mm256_add_pd(self.0, self.1);
+            let two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+            _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+        }
     }
 }

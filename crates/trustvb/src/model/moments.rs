@@ -220,14 +220,15 @@ impl Tiles<'_> {
     /// Adds `Σ share·x_i` and `Σ share·x_i·x_j` for `R` columns from `i` on; leaves `share·x_i` at `place` of the room.
     #[inline(always)]
     fn add_diagonal<P: Part, const R: usize>(&mut self, i: usize, place: usize) {
-        let at = |r: usize, c: usize| packed_index(i + r, 0) + i + c;
+        let row = |r: usize| packed_index(i + r, 0) + i..packed_index(i + r, 0) + i + r + 1;
         let (shared, _) = self.products[place..].as_chunks_mut::<GROUP>();
         for part in 0..P::COUNT {
             let (mut sums, mut products) = ([P::splat(0.0); R], [[P::splat(0.0); R]; R]);
             for r in 0..R {
                 sums[r] = P::load(&self.first[i + r], part);
+                let second = &self.second[row(r)];
                 for c in 0..=r {
-                    products[r][c] = P::load(&self.second[at(r, c)], part);
+                    products[r][c] = P::load(&second[c], part);
                 }
             }
             let groups = self.rows.iter().zip(self.shares);
@@ -249,8 +250,9 @@ impl Tiles<'_> {
             }
             for r in 0..R {
                 sums[r].store(&mut self.first[i + r], part);
+                let second = &mut self.second[row(r)];
                 for c in 0..=r {
-                    products[r][c].store(&mut self.second[at(r, c)], part);
+                    products[r][c].store(&mut second[c], part);
                 }
             }
         }
@@ -264,13 +266,14 @@ impl Tiles<'_> {
         (i, j): (usize, usize),
         place: usize,
     ) {
-        let at = |r: usize, c: usize| packed_index(i + r, 0) + j + c;
+        let row = |r: usize| packed_index(i + r, 0) + j..packed_index(i + r, 0) + j + C;
         let (shared, _) = self.products[place..].as_chunks::<GROUP>();
         for part in 0..P::COUNT {
             let mut products = [[P::splat(0.0); C]; R];
             for r in 0..R {
+                let second = &self.second[row(r)];
                 for c in 0..C {
-                    products[r][c] = P::load(&self.second[at(r, c)], part);
+                    products[r][c] = P::load(&second[c], part);
                 }
             }
             for (x, shared) in self.rows.iter().zip(shared.chunks_exact(R)) {
@@ -286,8 +289,9 @@ impl Tiles<'_> {
                 }
             }
             for r in 0..R {
+                let second = &mut self.second[row(r)];
                 for c in 0..C {
-                    products[r][c].store(&mut self.second[at(r, c)], part);
+                    products[r][c].store(&mut second[c], part);
                 }
             }
         }

@@ -39,6 +39,10 @@ impl Kernel for MultiplyAdds {
         // Chains enough to keep the units busy, and few enough for 16 registers.
         const CHAINS: usize = 12;
         let mut sums = [V::Part::splat(1.0); CHAINS];
+        // Equal chains would be made one.
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum = V::Part::splat(1.0 + i as f64);
+        }
         let (factor, more) = (V::Part::splat(0.999_999), V::Part::splat(1e-6));
         for _ in 0..(16 * V::Part::COUNT * self.0).div_ceil(CHAINS) {
             for sum in &mut sums {

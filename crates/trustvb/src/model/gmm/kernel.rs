@@ -266,8 +266,8 @@ fn two_components<V: Vector, const P: usize>(
     sums: &mut [[f64; LANES]],
 ) -> V {
     let stride = densities.len() / 2;
-    let density = [Density::new(&densities[..stride]), Density::new(&densities[stride..])];
-    let moments = [Moments::load(&sums[..stride]), Moments::load(&sums[stride..])];
+    let density = std::array::from_fn(|c| Density::new(&densities[c * stride..(c + 1) * stride]));
+    let moments = std::array::from_fn(|c| Moments::load(&sums[c * stride..(c + 1) * stride]));
     let mut pair = Pair::<V, P> { density, moments, bound: V::zero() };
     let (blocks, _) = blocks.as_chunks::<P>();
     let (many_blocks, last_blocks) = blocks.as_chunks::<TOGETHER>();

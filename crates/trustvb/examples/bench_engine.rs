@@ -33,9 +33,10 @@ fn main() -> Outcome {
         Some("table") => fixed_table(),
         Some("bmlr") => fixed_bmlr(),
         Some("sweep") => one_sweep(),
-        Some("peak") => {
-            [10, 20, 50].into_iter().try_for_each(|p| say_against_the_most(10_000, p, 5))
-        }
+        Some("peak") => [5, 10, 20, 50]
+            .into_iter()
+            .flat_map(|p| [3, 5, 10].map(|k| (p, k)))
+            .try_for_each(|(p, k)| say_against_the_most(10_000, p, k)),
         Some(other) => Err(format!("unknown workload {other}").into()),
     }
 }
@@ -106,7 +107,7 @@ fn say_against_the_most(n: usize, p: usize, k: usize) -> Outcome {
         (16 * 8 * ROUNDS) as f64 / began.elapsed().as_secs_f64()
     };
     let mut turns = Vec::new();
-    for _ in 0..15 {
+    for _ in 0..9 {
         let before = most();
         let made = (p * (p + 1)) as f64 / (1e-9 * kernel_nanoseconds(n, p, k)?);
         turns.push((made / before.max(most()), made));

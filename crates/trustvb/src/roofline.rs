@@ -1,6 +1,6 @@
 //! The least an E-step must do, for benchmarks: read the rows and take the exponentials; and the most a core can do.
 
-use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on, exp};
+use crate::simd::{InstructionSet, Kernel, LANES, Part, Vector, dispatch_on, exp};
 
 /// Blocks of eight rows, as an E-step reads them.
 pub struct Blocks {
@@ -36,14 +36,26 @@ impl Kernel for MultiplyAdds {
 
     #[inline(always)]
     fn run<V: Vector>(self) -> f64 {
-        let mut sums: [V; 16] = std::array::from_fn(|i| V::splat(1.0 + i as f64));
-        let (factor, more) = (V::splat(0.999_999), V::splat(1e-6));
-        for _ in 0..self.0 {
+        // Chains enough to keep the units busy, and few enough for 16 registers.
+        const CHAINS: usize = 12;
+        let mut sums = [V::Part::splat(1.0); CHAINS];
+        // Equal chains would be made one.
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum = V::Part::splat(1.0 + i as f64);
+        }
+        let (factor, more) = (V::Part::splat(0.999_999), V::Part::splat(1e-6));
+        for _ in 0..(16 * V::Part::COUNT * self.0).div_ceil(CHAINS) {
             for sum in &mut sums {
                 *sum = sum.mul_add(factor, more);
             }
         }
-        sums.iter().map(|sum| sum.sum()).sum()
+        let mut total = 0.0;
+        for sum in sums {
+            let mut lanes = [0.0; LANES];
+            sum.store(&mut lanes, 0);
+            total += lanes.iter().sum::<f64>();
+        }
+        total
     }
 }
 

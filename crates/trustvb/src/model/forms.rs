@@ -1,39 +1,60 @@
 //! Functions of rows that vector code evaluates a chunk of blocks at a time, for any number of columns.
 //!
-//! A triangular matrix times a matrix of rows is done in tiles of `T` rows of the triangle and `T` blocks, so that a loaded
-//! number is used `T` times.
+//! A triangular matrix times a matrix of rows is done in tiles of a few rows of the triangle and a group of blocks, so that
+//! a number that is loaded is used several times.
 
+use super::panels::{Column, GROUP, Groups, Panel, Panels};
 use crate::linalg::packed_index;
-use crate::simd::{LANES, Vector};
+use crate::simd::{LANES, Part, Vector};
 
-/// `c − ½|A x − b|²` for a chunk of rows of `p` numbers, with `numbers` holding `c`, `b` and the triangle of `A`.
+/// `c − ½|A x − b|²` for a chunk of rows, with `numbers` holding `c`, `b` and the triangle of `A`.
 #[inline(always)]
-pub(super) fn gaussian<V: Vector>(
-    p: usize,
-    blocks: &[[f64; LANES]],
-    numbers: &[f64],
-    out: &mut [[f64; LANES]],
-) {
-    match V::TILE {
-        4 => gaussian_tiles::<V, 4>(p, blocks, numbers, out),
-        2 => gaussian_tiles::<V, 2>(p, blocks, numbers, out),
-        _ => gaussian_tiles::<V, 1>(p, blocks, numbers, out),
+pub(super) fn gaussian<V: Vector>(rows: Groups<'_>, numbers: &[f64], out: &mut [[f64; LANES]]) {
+    let (b, a) = numbers[1..].split_at(rows.p);
+    let (half, c) = (V::Part::splat(-0.5), V::Part::splat(numbers[0]));
+    let panels = Panels::new::<V::Part>(rows.p);
+    for (x, out) in rows.iter().zip(out.chunks_mut(GROUP)) {
+        for part in 0..V::Part::COUNT {
+            let tiles = Tiles { x, part, a, b };
+            let mut form = [V::Part::splat(0.0); GROUP];
+            for at in 0..panels.number {
+                let Panel { start, width } = panels.get(at);
+                match width {
+                    4 => tiles.add_squares::<V::Part, 4>(start, &mut form),
+                    3 => tiles.add_squares::<V::Part, 3>(start, &mut form),
+                    2 => tiles.add_squares::<V::Part, 2>(start, &mut form),
+                    _ => tiles.add_squares::<V::Part, 1>(start, &mut form),
+                }
+            }
+            for (out, form) in out.iter_mut().zip(form) {
+                form.mul_add(half, c).store(out, part);
+            }
+        }
     }
 }
 
-/// `c + bᵀx + Σ_{j ≤ i} a_ij x_i x_j` for a chunk of rows of `p` numbers, with `numbers` holding `c`, `b` and the triangle
-/// of `a`.
+/// `c + bᵀx + Σ_{j ≤ i} a_ij x_i x_j` for a chunk of rows, with `numbers` holding `c`, `b` and the triangle of `a`.
 #[inline(always)]
-pub(super) fn quadratic<V: Vector>(
-    p: usize,
-    blocks: &[[f64; LANES]],
-    numbers: &[f64],
-    out: &mut [[f64; LANES]],
-) {
-    match V::TILE {
-        4 => quadratic_tiles::<V, 4>(p, blocks, numbers, out),
-        2 => quadratic_tiles::<V, 2>(p, blocks, numbers, out),
-        _ => quadratic_tiles::<V, 1>(p, blocks, numbers, out),
+pub(super) fn quadratic<V: Vector>(rows: Groups<'_>, numbers: &[f64], out: &mut [[f64; LANES]]) {
+    let (b, a) = numbers[1..].split_at(rows.p);
+    let panels = Panels::new::<V::Part>(rows.p);
+    for (x, out) in rows.iter().zip(out.chunks_mut(GROUP)) {
+        for part in 0..V::Part::COUNT {
+            let tiles = Tiles { x, part, a, b };
+            let mut form = [V::Part::splat(numbers[0]); GROUP];
+            for at in 0..panels.number {
+                let Panel { start, width } = panels.get(at);
+                match width {
+                    4 => tiles.add_products::<V::Part, 4>(start, &mut form),
+                    3 => tiles.add_products::<V::Part, 3>(start, &mut form),
+                    2 => tiles.add_products::<V::Part, 2>(start, &mut form),
+                    _ => tiles.add_products::<V::Part, 1>(start, &mut form),
+                }
+            }
+            for (out, form) in out.iter_mut().zip(form) {
+                form.store(out, part);
+            }
+        }
     }
 }
 
@@ -59,131 +80,68 @@ pub(super) fn linear<V: Vector>(
     }
 }
 
-#[inline(always)]
-fn gaussian_tiles<V: Vector, const T: usize>(
-    p: usize,
-    blocks: &[[f64; LANES]],
-    numbers: &[f64],
-    out: &mut [[f64; LANES]],
-) {
-    let (b, a) = numbers[1..].split_at(p);
-    let c = V::splat(numbers[0]);
-    for (x, out) in blocks.chunks(T * p).zip(out.chunks_mut(T)) {
-        let x = group::<T>(p, x, out.len());
-        let mut form = [V::zero(); T];
-        let whole = p - p % T;
-        for i in (0..whole).step_by(T) {
-            add_squares::<V, T, T>(i, a, b, &x, &mut form);
-        }
-        for i in whole..p {
-            add_squares::<V, 1, T>(i, a, b, &x, &mut form);
-        }
-        for (out, form) in out.iter_mut().zip(form) {
-            form.mul_add(V::splat(-0.5), c).store(out);
+/// One part of the tiles of a group's columns `x`, a triangle `a` and a vector `b`.
+struct Tiles<'a> {
+    x: &'a [Column],
+    part: usize,
+    a: &'a [f64],
+    b: &'a [f64],
+}
+
+impl Tiles<'_> {
+    /// Adds `(A x − b)_i²` for `R` rows from `i` on to `form`.
+    #[inline(always)]
+    fn add_squares<P: Part, const R: usize>(&self, i: usize, form: &mut [P; GROUP]) {
+        let z = self.times_rows::<P, R>(i, -1.0);
+        for row in z {
+            for t in 0..GROUP {
+                form[t] = row[t].mul_add(row[t], form[t]);
+            }
         }
     }
-}
 
-#[inline(always)]
-fn quadratic_tiles<V: Vector, const T: usize>(
-    p: usize,
-    blocks: &[[f64; LANES]],
-    numbers: &[f64],
-    out: &mut [[f64; LANES]],
-) {
-    let (b, a) = numbers[1..].split_at(p);
-    let c = V::splat(numbers[0]);
-    for (x, out) in blocks.chunks(T * p).zip(out.chunks_mut(T)) {
-        let x = group::<T>(p, x, out.len());
-        let mut form = [c; T];
-        let whole = p - p % T;
-        for i in (0..whole).step_by(T) {
-            add_products::<V, T, T>(i, a, b, &x, &mut form);
-        }
-        for i in whole..p {
-            add_products::<V, 1, T>(i, a, b, &x, &mut form);
-        }
-        for (out, form) in out.iter_mut().zip(form) {
-            form.store(out);
+    /// Adds `x_i (b + a x)_i` for `R` rows from `i` on to `form`.
+    #[inline(always)]
+    fn add_products<P: Part, const R: usize>(&self, i: usize, form: &mut [P; GROUP]) {
+        let z = self.times_rows::<P, R>(i, 1.0);
+        for (row, x) in z.iter().zip(&self.x[i..]) {
+            for t in 0..GROUP {
+                form[t] = row[t].mul_add(P::load(&x[t], self.part), form[t]);
+            }
         }
     }
-}
 
-/// `T` blocks; the last group of a chunk repeats its first block, so that inner loops have no condition.
-#[inline(always)]
-fn group<const T: usize>(p: usize, x: &[[f64; LANES]], count: usize) -> [&[[f64; LANES]]; T] {
-    std::array::from_fn(|t| {
-        let t = if t < count { t } else { 0 };
-        &x[t * p..(t + 1) * p]
-    })
-}
-
-/// Adds `(A x − b)_i²` for `R` rows from `i` on, of `T` blocks, to `form`.
-#[inline(always)]
-fn add_squares<V: Vector, const R: usize, const T: usize>(
-    i: usize,
-    a: &[f64],
-    b: &[f64],
-    x: &[&[[f64; LANES]]; T],
-    form: &mut [V; T],
-) {
-    let z = times_rows::<V, R, T>(i, a, std::array::from_fn(|r| -b[i + r]), x);
-    for row in z {
-        for t in 0..T {
-            form[t] = row[t].mul_add(row[t], form[t]);
-        }
-    }
-}
-
-/// Adds `x_i (b + a x)_i` for `R` rows from `i` on, of `T` blocks, to `form`.
-#[inline(always)]
-fn add_products<V: Vector, const R: usize, const T: usize>(
-    i: usize,
-    a: &[f64],
-    b: &[f64],
-    x: &[&[[f64; LANES]]; T],
-    form: &mut [V; T],
-) {
-    let z = times_rows::<V, R, T>(i, a, std::array::from_fn(|r| b[i + r]), x);
-    for r in 0..R {
-        for t in 0..T {
-            form[t] = z[r][t].mul_add(V::load(&x[t][i + r]), form[t]);
-        }
-    }
-}
-
-/// `begin + (A x)_i` for `R` rows of the triangle `A` from `i` on, of `T` blocks.
-#[inline(always)]
-fn times_rows<V: Vector, const R: usize, const T: usize>(
-    i: usize,
-    a: &[f64],
-    begin: [f64; R],
-    x: &[&[[f64; LANES]]; T],
-) -> [[V; T]; R] {
-    let rows: [&[f64]; R] = std::array::from_fn(|r| {
-        let start = packed_index(i + r, 0);
-        &a[start..start + i + r + 1]
-    });
-    let mut z: [[V; T]; R] = std::array::from_fn(|r| [V::splat(begin[r]); T]);
-    // Columns that all R rows have, then the triangle at their end.
-    let common: [&[f64]; R] = rows.map(|row| &row[..=i]);
-    let columns = x.map(|x| &x[..=i]);
-    for j in 0..=i {
-        let x: [V; T] = std::array::from_fn(|t| V::load(&columns[t][j]));
+    /// `(sign·b + A x)_i` for `R` rows from `i` on.
+    #[inline(always)]
+    fn times_rows<P: Part, const R: usize>(&self, i: usize, sign: f64) -> [[P; GROUP]; R] {
+        let mut z = [[P::splat(0.0); GROUP]; R];
+        // Columns that all R rows have, then the triangle at their end.
+        let (mut common, mut ends): ([&[f64]; R], [&[f64]; R]) = ([&[]; R], [&[]; R]);
         for r in 0..R {
-            let a = V::splat(common[r][j]);
-            for t in 0..T {
-                z[r][t] = a.mul_add(x[t], z[r][t]);
+            let start = packed_index(i + r, 0);
+            (common[r], ends[r]) = self.a[start..start + i + r + 1].split_at(i);
+            z[r] = [P::splat(sign * self.b[i + r]); GROUP];
+        }
+        for (j, x) in self.x[..i].iter().enumerate() {
+            let mut a = [P::splat(0.0); R];
+            for r in 0..R {
+                a[r] = P::splat(common[r][j]);
+            }
+            for t in 0..GROUP {
+                let x = P::load(&x[t], self.part);
+                for r in 0..R {
+                    z[r][t] = a[r].mul_add(x, z[r][t]);
+                }
             }
         }
-    }
-    for r in 1..R {
-        for j in 1..=r {
-            let a = V::splat(rows[r][i + j]);
-            for t in 0..T {
-                z[r][t] = a.mul_add(V::load(&x[t][i + j]), z[r][t]);
+        for (j, x) in self.x[i..i + R].iter().enumerate() {
+            for r in j..R {
+                let a = P::splat(ends[r][j]);
+                for t in 0..GROUP {
+                    z[r][t] = a.mul_add(P::load(&x[t], self.part), z[r][t]);
+                }
             }
         }
+        z
     }
-    z
 }

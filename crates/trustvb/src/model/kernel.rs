@@ -1,6 +1,6 @@
 //! What the E-steps of all mixtures share: pieces of work, and the softmax over components.
 
-use crate::simd::{LANES, Vector, exp, ln_and_inverse};
+use crate::simd::{LANES, Lines, Vector, exp, ln_and_inverse};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -21,9 +21,13 @@ const MAX_PIECES: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     /// Log densities, then weighted responsibilities: `CHUNK` blocks per component.
-    pub(super) chunk: Vec<[f64; LANES]>,
+    pub(super) chunk: Lines,
     /// Running sums per lane.
-    pub(super) sums: Vec<[f64; LANES]>,
+    pub(super) sums: Lines,
+    /// The columns of a chunk, in groups.
+    pub(super) groups: Lines,
+    /// Products of shares and columns.
+    pub(super) products: Lines,
 }
 
 /// One piece of an E-step: units eight at a time, `width` features each, and the numbers behind `k` log densities.
@@ -40,15 +44,14 @@ pub(super) struct Piece<'a> {
 impl Piece<'_> {
     /// Makes room for `stride` sums of each component.
     pub(super) fn clear(&mut self, stride: usize) {
-        self.scratch.chunk.resize(self.k * CHUNK, [0.0; LANES]);
-        self.scratch.sums.clear();
-        self.scratch.sums.resize(self.k * stride, [0.0; LANES]);
+        self.scratch.chunk.resize(self.k * CHUNK);
+        self.scratch.sums.clear(self.k * stride);
     }
 
     /// Adds up the lanes of all sums.
     #[inline(always)]
     pub(super) fn finish<V: Vector>(self) {
-        for (s, lanes) in self.stats.iter_mut().zip(&self.scratch.sums) {
+        for (s, lanes) in self.stats.iter_mut().zip(&*self.scratch.sums) {
             *s = V::load(lanes).sum();
         }
     }

@@ -115,7 +115,10 @@ fn add_features<V: Vector, const F: usize>(
     shares: &[[f64; LANES]],
     sums: &mut [[f64; LANES]],
 ) {
-    let mut totals: [V; F] = std::array::from_fn(|f| V::load(&sums[first + f]));
+    let mut totals = [V::zero(); F];
+    for f in 0..F {
+        totals[f] = V::load(&sums[first + f]);
+    }
     for (features, share) in blocks.chunks_exact(length).zip(shares) {
         let (features, share) = (&features[first..first + F], V::load(share));
         for f in 0..F {

@@ -8,6 +8,7 @@ mod kernel;
 mod linear;
 mod mixture;
 mod moments;
+mod panels;
 mod passes;
 mod prior;
 mod pullback;

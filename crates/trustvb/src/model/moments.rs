@@ -1,38 +1,85 @@
 //! Weighted moments of rows: `Σw`, `Σwx` and the triangle of `Σwxxᵀ`, eight rows at a time.
 
+use super::kernel::CHUNK;
+use super::panels::{Column, GROUP, Groups, Panels};
 use crate::linalg::{packed_index, packed_len};
-use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
+use crate::simd::{InstructionSet, Kernel, LANES, Lines, Part, Vector, dispatch_on};
 
 /// Lanes of sums for rows of `p` numbers.
 pub(super) const fn len(p: usize) -> usize {
     1 + p + packed_len(p)
 }
 
+/// The most columns whose sums all fit into registers.
+pub(super) const FEW: usize = 6;
+
 /// Adds the moments of `blocks` (block after block, column after column) with weights `shares` to
-/// `sums`. The order of additions into a sum does not depend on the instruction set.
+/// `sums`, for no more than [`FEW`] columns.
 #[inline(always)]
-pub(super) fn accumulate<V: Vector>(
+pub(super) fn accumulate_few<V: Vector>(
     p: usize,
     blocks: &[[f64; LANES]],
     shares: &[[f64; LANES]],
     sums: &mut [[f64; LANES]],
 ) {
     match p {
-        1 => accumulate_few::<V, 1>(blocks, shares, sums),
-        2 => accumulate_few::<V, 2>(blocks, shares, sums),
-        3 => accumulate_few::<V, 3>(blocks, shares, sums),
-        4 => accumulate_few::<V, 4>(blocks, shares, sums),
-        5 => accumulate_few::<V, 5>(blocks, shares, sums),
-        6 => accumulate_few::<V, 6>(blocks, shares, sums),
-        _ => match V::TILE {
-            4 => accumulate_any::<V, 4>(p, blocks, shares, sums),
-            2 => accumulate_any::<V, 2>(p, blocks, shares, sums),
-            _ => accumulate_any::<V, 1>(p, blocks, shares, sums),
-        },
+        1 => accumulate_constant::<V, 1>(blocks, shares, sums),
+        2 => accumulate_constant::<V, 2>(blocks, shares, sums),
+        3 => accumulate_constant::<V, 3>(blocks, shares, sums),
+        4 => accumulate_constant::<V, 4>(blocks, shares, sums),
+        5 => accumulate_constant::<V, 5>(blocks, shares, sums),
+        _ => accumulate_constant::<V, 6>(blocks, shares, sums),
     }
 }
 
-/// [`accumulate`] with the best instructions there are.
+/// Adds the moments of `rows` with weights `shares` to `sums`, for more than [`FEW`] columns. `room` is for products of
+/// weights and columns. The order of additions into a sum does not depend on the instruction set.
+#[inline(always)]
+pub(super) fn accumulate_many<V: Vector>(
+    rows: Groups<'_>,
+    shares: &[[f64; LANES]],
+    sums: &mut [[f64; LANES]],
+    room: &mut Lines,
+) {
+    let n_shares = shares.len().next_multiple_of(GROUP);
+    let panel = V::Part::ROWS * n_shares;
+    room.resize(n_shares + TOGETHER * panel);
+    let (own, products) = room.split_at_mut(n_shares);
+    own[shares.len()..].fill([0.0; LANES]);
+    let mut count = V::load(&sums[0]);
+    for (share, own) in shares.iter().zip(&mut *own) {
+        let share = V::load(share);
+        share.store(own);
+        count = count.add(share);
+    }
+    count.store(&mut sums[0]);
+    let (shares, _) = own.as_chunks();
+    let (first, second) = sums[1..].split_at_mut(rows.p);
+    let tiles = Tiles { rows, shares, first, second, products };
+    match V::Part::ROWS {
+        4 => tiles.add::<V::Part, 4, 3>(),
+        _ => tiles.add::<V::Part, 3, 2>(),
+    }
+}
+
+/// Adds the moments of a chunk of `blocks` with weights `shares` to `sums`, for any number of columns.
+#[inline(always)]
+pub(super) fn accumulate<V: Vector>(
+    p: usize,
+    blocks: &[[f64; LANES]],
+    shares: &[[f64; LANES]],
+    sums: &mut [[f64; LANES]],
+    groups: &mut Lines,
+    products: &mut Lines,
+) {
+    if p <= FEW {
+        accumulate_few::<V>(p, blocks, shares, sums);
+    } else {
+        accumulate_many::<V>(Groups::new::<V>(p, blocks, groups), shares, sums, products);
+    }
+}
+
+/// [`accumulate`] with the best instructions there are, chunk by chunk.
 pub(super) fn add(
     p: usize,
     blocks: &[[f64; LANES]],
@@ -54,13 +101,16 @@ impl Kernel for Add<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self) {
-        accumulate::<V>(self.p, self.blocks, self.shares, self.sums);
+        let Add { p, blocks, shares, sums } = self;
+        let (mut groups, mut products) = (Lines::default(), Lines::default());
+        for (blocks, shares) in blocks.chunks(CHUNK * p).zip(shares.chunks(CHUNK)) {
+            accumulate::<V>(p, blocks, shares, sums, &mut groups, &mut products);
+        }
     }
 }
 
-/// [`accumulate`] when all sums fit into registers.
 #[inline(always)]
-fn accumulate_few<V: Vector, const P: usize>(
+fn accumulate_constant<V: Vector, const P: usize>(
     blocks: &[[f64; LANES]],
     shares: &[[f64; LANES]],
     sums: &mut [[f64; LANES]],
@@ -83,15 +133,16 @@ pub(super) struct Moments<V, const P: usize> {
 impl<V: Vector, const P: usize> Moments<V, P> {
     #[inline(always)]
     pub(super) fn load(sums: &[[f64; LANES]]) -> Self {
-        Moments {
-            count: V::load(&sums[0]),
-            first: std::array::from_fn(|j| V::load(&sums[1 + j])),
-            second: std::array::from_fn(|i| {
-                std::array::from_fn(|j| {
-                    if j <= i { V::load(&sums[1 + P + i * (i + 1) / 2 + j]) } else { V::zero() }
-                })
-            }),
+        let zero = V::zero();
+        let mut own =
+            Moments { count: V::load(&sums[0]), first: [zero; P], second: [[zero; P]; P] };
+        for i in 0..P {
+            own.first[i] = V::load(&sums[1 + i]);
+            for j in 0..=i {
+                own.second[i][j] = V::load(&sums[1 + P + i * (i + 1) / 2 + j]);
+            }
         }
+        own
     }
 
     /// Adds a block of rows with their shares. Columns are asked for when they are needed: with
@@ -120,94 +171,128 @@ impl<V: Vector, const P: usize> Moments<V, P> {
     }
 }
 
-/// As [`accumulate_few`] for any number of columns: a matrix product in tiles of `T` by `T` products.
-#[inline(always)]
-fn accumulate_any<V: Vector, const T: usize>(
-    p: usize,
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    sums: &mut [[f64; LANES]],
-) {
-    let mut count = V::load(&sums[0]);
-    for share in shares {
-        count = count.add(V::load(share));
-    }
-    count.store(&mut sums[0]);
-    let (first, second) = sums[1..].split_at_mut(p);
-    let whole = p - p % T;
-    for i in (0..whole).step_by(T) {
-        add_firsts::<V, T>(i, p, blocks, shares, first);
-    }
-    for i in whole..p {
-        add_firsts::<V, 1>(i, p, blocks, shares, first);
-    }
-    for i in (0..whole).step_by(T) {
-        for j in (0..=i).step_by(T) {
-            add_products::<V, T, T>((i, j), p, blocks, shares, second);
-        }
-    }
-    for i in whole..p {
-        for j in (0..whole).step_by(T) {
-            add_products::<V, 1, T>((i, j), p, blocks, shares, second);
-        }
-        for j in whole..=i {
-            add_products::<V, 1, 1>((i, j), p, blocks, shares, second);
-        }
-    }
+/// Panels of rows whose products with shares are kept, so that a panel of columns serves them all while it is in the
+/// first-level cache.
+const TOGETHER: usize = 3;
+
+/// Sums of many columns: a matrix product in tiles whose rows are the columns of one panel and whose columns are those of
+/// another.
+struct Tiles<'a> {
+    rows: Groups<'a>,
+    shares: &'a [Column],
+    first: &'a mut [[f64; LANES]],
+    second: &'a mut [[f64; LANES]],
+    products: &'a mut [[f64; LANES]],
 }
 
-/// Adds `Σ share·x_i` to `first`, for `R` columns from `i` on.
-#[inline(always)]
-fn add_firsts<V: Vector, const R: usize>(
-    i: usize,
-    p: usize,
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    first: &mut [[f64; LANES]],
-) {
-    let mut sums: [V; R] = std::array::from_fn(|r| V::load(&first[i + r]));
-    for (x, share) in blocks.chunks_exact(p).zip(shares) {
-        let (x, share) = (&x[i..i + R], V::load(share));
-        for r in 0..R {
-            sums[r] = share.mul_add(V::load(&x[r]), sums[r]);
-        }
-    }
-    for r in 0..R {
-        sums[r].store(&mut first[i + r]);
-    }
-}
-
-/// Adds `Σ share·x_i·x_j` to the packed `second`, for a tile whose first entry is `(i, j)`; what
-/// lies above the diagonal is computed and dropped.
-#[inline(always)]
-fn add_products<V: Vector, const R: usize, const C: usize>(
-    (i, j): (usize, usize),
-    p: usize,
-    blocks: &[[f64; LANES]],
-    shares: &[[f64; LANES]],
-    second: &mut [[f64; LANES]],
-) {
-    let inside = |r: usize, c: usize| j + c <= i + r;
-    let mut products: [[V; C]; R] = std::array::from_fn(|r| {
-        std::array::from_fn(|c| {
-            if inside(r, c) { V::load(&second[packed_index(i + r, 0) + j + c]) } else { V::zero() }
-        })
-    });
-    for (x, share) in blocks.chunks_exact(p).zip(shares) {
-        let share = V::load(share);
-        let (rows, columns) = (&x[i..i + R], &x[j..j + C]);
-        let columns: [V; C] = std::array::from_fn(|c| V::load(&columns[c]));
-        for r in 0..R {
-            let t = share.mul(V::load(&rows[r]));
-            for c in 0..C {
-                products[r][c] = t.mul_add(columns[c], products[r][c]);
+impl Tiles<'_> {
+    /// All tiles, when panels have `WIDE` columns or `NARROW`, which is one less.
+    #[inline(always)]
+    fn add<P: Part, const WIDE: usize, const NARROW: usize>(mut self) {
+        let panels = Panels::new::<P>(self.rows.p);
+        let length = WIDE * GROUP * self.shares.len();
+        for from in (0..panels.number).step_by(TOGETHER) {
+            let to = panels.number.min(from + TOGETHER);
+            for row in from..to {
+                let (own, place) = (panels.get(row), (row - from) * length);
+                if own.width == WIDE {
+                    self.add_diagonal::<P, WIDE>(own.start, place);
+                } else {
+                    self.add_diagonal::<P, NARROW>(own.start, place);
+                }
+            }
+            for column in 0..to {
+                let across = panels.get(column);
+                for row in from.max(column + 1)..to {
+                    let (own, place) = (panels.get(row), (row - from) * length);
+                    let corner = (own.start, across.start);
+                    // The first panels are the wide ones.
+                    match (own.width == WIDE, across.width == WIDE) {
+                        (true, _) => self.add_products::<P, WIDE, WIDE>(corner, place),
+                        (_, true) => self.add_products::<P, NARROW, WIDE>(corner, place),
+                        _ => self.add_products::<P, NARROW, NARROW>(corner, place),
+                    }
+                }
             }
         }
     }
-    for r in 0..R {
-        for c in 0..C {
-            if inside(r, c) {
-                products[r][c].store(&mut second[packed_index(i + r, 0) + j + c]);
+
+    /// Adds `Σ share·x_i` and `Σ share·x_i·x_j` for `R` columns from `i` on; leaves `share·x_i` at `place` of the room.
+    #[inline(always)]
+    fn add_diagonal<P: Part, const R: usize>(&mut self, i: usize, place: usize) {
+        let row = |r: usize| packed_index(i + r, 0) + i..packed_index(i + r, 0) + i + r + 1;
+        let (shared, _) = self.products[place..].as_chunks_mut::<GROUP>();
+        for part in 0..P::COUNT {
+            let (mut sums, mut products) = ([P::splat(0.0); R], [[P::splat(0.0); R]; R]);
+            for r in 0..R {
+                sums[r] = P::load(&self.first[i + r], part);
+                let second = &self.second[row(r)];
+                for c in 0..=r {
+                    products[r][c] = P::load(&second[c], part);
+                }
+            }
+            let groups = self.rows.iter().zip(self.shares);
+            for ((x, shares), shared) in groups.zip(shared.chunks_exact_mut(R)) {
+                let x = &x[i..i + R];
+                for t in 0..GROUP {
+                    let share = P::load(&shares[t], part);
+                    for r in 0..R {
+                        let own = P::load(&x[r][t], part);
+                        let product = share.mul(own);
+                        product.store(&mut shared[r][t], part);
+                        sums[r] = share.mul_add(own, sums[r]);
+                        for c in 0..=r {
+                            products[r][c] =
+                                product.mul_add(P::load(&x[c][t], part), products[r][c]);
+                        }
+                    }
+                }
+            }
+            for r in 0..R {
+                sums[r].store(&mut self.first[i + r], part);
+                let second = &mut self.second[row(r)];
+                for c in 0..=r {
+                    products[r][c].store(&mut second[c], part);
+                }
+            }
+        }
+    }
+
+    /// Adds `Σ share·x_i·x_j` for `R` columns from `i` on, whose `share·x_i` are at `place` of the room, and `C` columns from
+    /// `j` on.
+    #[inline(always)]
+    fn add_products<P: Part, const R: usize, const C: usize>(
+        &mut self,
+        (i, j): (usize, usize),
+        place: usize,
+    ) {
+        let row = |r: usize| packed_index(i + r, 0) + j..packed_index(i + r, 0) + j + C;
+        let (shared, _) = self.products[place..].as_chunks::<GROUP>();
+        for part in 0..P::COUNT {
+            let mut products = [[P::splat(0.0); C]; R];
+            for r in 0..R {
+                let second = &self.second[row(r)];
+                for c in 0..C {
+                    products[r][c] = P::load(&second[c], part);
+                }
+            }
+            for (x, shared) in self.rows.iter().zip(shared.chunks_exact(R)) {
+                let x = &x[j..j + C];
+                for t in 0..GROUP {
+                    for c in 0..C {
+                        let x = P::load(&x[c][t], part);
+                        for r in 0..R {
+                            let shared = P::load(&shared[r][t], part);
+                            products[r][c] = shared.mul_add(x, products[r][c]);
+                        }
+                    }
+                }
+            }
+            for r in 0..R {
+                let second = &mut self.second[row(r)];
+                for c in 0..C {
+                    products[r][c].store(&mut second[c], part);
+                }
             }
         }
     }

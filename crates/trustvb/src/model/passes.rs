@@ -1,9 +1,11 @@
 //! The vector code of passes over units: responsibilities, influence, and derivatives of an E-step.
 
 use super::kernel::{CHUNK, Scratch, softmax};
+use super::moments::FEW;
+use super::panels::Groups;
 use super::{forms, linear, moments};
 use crate::linalg::packed_len;
-use crate::simd::{Kernel, LANES, Vector};
+use crate::simd::{Kernel, LANES, Lines, Vector};
 
 /// How features are made of the columns that are stored.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +34,10 @@ impl Shape {
 
     /// `c·φ` of a chunk.
     #[inline(always)]
-    fn forms<V: Vector>(self, blocks: &[[f64; LANES]], c: &[f64], out: &mut [[f64; LANES]]) {
+    fn forms<V: Vector>(self, chunk: Chunk<'_>, c: &[f64], out: &mut [[f64; LANES]]) {
         match self.degree {
-            Degree::First => forms::linear::<V>(self.width, blocks, c, out),
-            Degree::Second => forms::quadratic::<V>(self.width, blocks, c, out),
+            Degree::First => forms::linear::<V>(self.width, chunk.blocks, c, out),
+            Degree::Second => forms::quadratic::<V>(chunk.groups, c, out),
         }
     }
 
@@ -44,16 +46,16 @@ impl Shape {
     fn responsibilities<V: Vector>(
         self,
         k: usize,
-        blocks: &[[f64; LANES]],
+        chunk: Chunk<'_>,
         densities: &[f64],
         out: &mut [[f64; LANES]],
     ) {
-        let count = blocks.len() / self.width;
+        let count = chunk.blocks.len() / self.width;
         for (c, numbers) in densities.chunks_exact(self.n_features()).enumerate() {
             let out = &mut out[c * CHUNK..c * CHUNK + count];
             match self.degree {
-                Degree::First => forms::linear::<V>(self.width, blocks, numbers, out),
-                Degree::Second => forms::gaussian::<V>(self.width, blocks, numbers, out),
+                Degree::First => forms::linear::<V>(self.width, chunk.blocks, numbers, out),
+                Degree::Second => forms::gaussian::<V>(chunk.groups, numbers, out),
             }
         }
         softmax::<V>(k, &[[1.0; LANES]; CHUNK][..count], out, V::zero());
@@ -63,13 +65,17 @@ impl Shape {
     #[inline(always)]
     fn add<V: Vector>(
         self,
-        blocks: &[[f64; LANES]],
+        chunk: Chunk<'_>,
         shares: &[[f64; LANES]],
         sums: &mut [[f64; LANES]],
+        room: &mut Lines,
     ) {
         match self.degree {
-            Degree::First => linear::add::<V>(self.width, blocks, shares, sums),
-            Degree::Second => moments::accumulate::<V>(self.width, blocks, shares, sums),
+            Degree::First => linear::add::<V>(self.width, chunk.blocks, shares, sums),
+            Degree::Second if self.width <= FEW => {
+                moments::accumulate_few::<V>(self.width, chunk.blocks, shares, sums);
+            }
+            Degree::Second => moments::accumulate_many::<V>(chunk.groups, shares, sums, room),
         }
     }
 
@@ -91,13 +97,29 @@ impl Shape {
     }
 }
 
+/// A chunk of units as they are stored, and in groups.
+#[derive(Clone, Copy)]
+struct Chunk<'a> {
+    blocks: &'a [[f64; LANES]],
+    groups: Groups<'a>,
+}
+
+impl<'a> Chunk<'a> {
+    #[inline(always)]
+    fn new<V: Vector>(shape: Shape, blocks: &'a [[f64; LANES]], room: &'a mut Lines) -> Chunk<'a> {
+        // Features of first degree need no tiles.
+        let tiled = if shape.degree == Degree::Second { blocks } else { &[] };
+        Chunk { blocks, groups: Groups::new::<V>(shape.width, tiled, room) }
+    }
+}
+
 /// Responsibilities of all units: a block for each component, block of units after block.
 pub(super) struct Responsibilities<'a> {
     pub(super) shape: Shape,
     pub(super) k: usize,
     pub(super) blocks: &'a [[f64; LANES]],
     pub(super) densities: &'a [f64],
-    pub(super) scratch: &'a mut Vec<[f64; LANES]>,
+    pub(super) scratch: &'a mut Scratch,
     pub(super) out: &'a mut [[f64; LANES]],
 }
 
@@ -107,12 +129,14 @@ impl Kernel for Responsibilities<'_> {
     #[inline(always)]
     fn run<V: Vector>(self) {
         let Responsibilities { shape, k, blocks, densities, scratch, out } = self;
-        scratch.resize(k * CHUNK, [0.0; LANES]);
+        let Scratch { chunk: shares, groups, .. } = scratch;
+        shares.resize(k * CHUNK);
         for (blocks, out) in blocks.chunks(CHUNK * shape.width).zip(out.chunks_mut(CHUNK * k)) {
-            shape.responsibilities::<V>(k, blocks, densities, scratch);
+            let units = Chunk::new::<V>(shape, blocks, groups);
+            shape.responsibilities::<V>(k, units, densities, shares);
             for (b, out) in out.chunks_exact_mut(k).enumerate() {
                 for c in 0..k {
-                    out[c] = scratch[c * CHUNK + b];
+                    out[c] = shares[c * CHUNK + b];
                 }
             }
         }
@@ -127,7 +151,7 @@ pub(super) struct Influences<'a> {
     pub(super) densities: &'a [f64],
     pub(super) slopes: &'a [f64],
     pub(super) squares: Option<&'a [f64]>,
-    pub(super) scratch: &'a mut Vec<[f64; LANES]>,
+    pub(super) scratch: &'a mut Scratch,
     pub(super) out: &'a mut [[f64; LANES]],
 }
 
@@ -137,17 +161,23 @@ impl Kernel for Influences<'_> {
     #[inline(always)]
     fn run<V: Vector>(self) {
         let Influences { shape, k, blocks, densities, slopes, squares, scratch, out } = self;
-        scratch.resize((k + 1) * CHUNK, [0.0; LANES]);
-        let (responsibilities, forms) = scratch.split_at_mut(k * CHUNK);
+        scratch.chunk.resize((k + 1) * CHUNK);
+        let (responsibilities, forms) = scratch.chunk.split_at_mut(k * CHUNK);
         let features = shape.n_features();
         for (blocks, out) in blocks.chunks(CHUNK * shape.width).zip(out.chunks_mut(CHUNK)) {
-            shape.responsibilities::<V>(k, blocks, densities, responsibilities);
+            // Squares are forms of second degree, whatever the features are.
+            let tiled = Shape {
+                degree: if squares.is_some() { Degree::Second } else { shape.degree },
+                ..shape
+            };
+            let units = Chunk::new::<V>(tiled, blocks, &mut scratch.groups);
+            shape.responsibilities::<V>(k, units, densities, responsibilities);
             match squares {
-                Some(numbers) => forms::quadratic::<V>(shape.width, blocks, numbers, out),
+                Some(numbers) => forms::quadratic::<V>(units.groups, numbers, out),
                 None => out.fill([0.0; LANES]),
             }
             for (c, slopes) in slopes.chunks_exact(features).enumerate() {
-                shape.forms::<V>(blocks, slopes, &mut forms[..out.len()]);
+                shape.forms::<V>(units, slopes, &mut forms[..out.len()]);
                 for (b, out) in out.iter_mut().enumerate() {
                     let r = V::load(&responsibilities[c * CHUNK + b]);
                     r.mul_add(V::load(&forms[b]), V::load(out)).store(out);
@@ -178,14 +208,15 @@ impl Kernel for Pull<'_> {
     fn run<V: Vector>(self) {
         let Pull { shape, k, blocks, weights, known, densities, change, out, scratch } = self;
         let features = shape.n_features();
-        scratch.chunk.resize(2 * k * CHUNK, [0.0; LANES]);
-        scratch.sums.clear();
-        scratch.sums.resize(k * features, [0.0; LANES]);
-        let (chunk, r) = scratch.chunk.split_at_mut(k * CHUNK);
+        scratch.chunk.resize(2 * k * CHUNK);
+        scratch.sums.clear(k * features);
+        let Scratch { chunk, sums, groups, products } = scratch;
+        let (chunk, r) = chunk.split_at_mut(k * CHUNK);
         let chunks = blocks.chunks(CHUNK * shape.width).zip(weights.chunks(CHUNK));
         for (number, (blocks, weights)) in chunks.enumerate() {
+            let units = Chunk::new::<V>(shape, blocks, groups);
             match known {
-                None => shape.responsibilities::<V>(k, blocks, densities, r),
+                None => shape.responsibilities::<V>(k, units, densities, r),
                 Some(known) => {
                     let own = known[number * CHUNK * k..].chunks_exact(k).take(weights.len());
                     for (b, own) in own.enumerate() {
@@ -197,7 +228,7 @@ impl Kernel for Pull<'_> {
             }
             for (c, change) in change.chunks_exact(features).enumerate() {
                 let out = &mut chunk[c * CHUNK..c * CHUNK + weights.len()];
-                shape.forms::<V>(blocks, change, out);
+                shape.forms::<V>(units, change, out);
             }
             for (b, w) in weights.iter().enumerate() {
                 let mut mean = V::zero();
@@ -212,11 +243,12 @@ impl Kernel for Pull<'_> {
                     w.mul(V::load(&r[at])).mul(moved).store(&mut chunk[at]);
                 }
             }
-            for (c, sums) in scratch.sums.chunks_exact_mut(features).enumerate() {
-                shape.add::<V>(blocks, &chunk[c * CHUNK..c * CHUNK + weights.len()], sums);
+            for (c, sums) in sums.chunks_exact_mut(features).enumerate() {
+                let shares = &chunk[c * CHUNK..c * CHUNK + weights.len()];
+                shape.add::<V>(units, shares, sums, products);
             }
         }
-        for (out, lanes) in out.iter_mut().zip(&scratch.sums) {
+        for (out, lanes) in out.iter_mut().zip(&**sums) {
             *out = V::load(lanes).sum();
         }
     }
@@ -242,15 +274,16 @@ impl Kernel for Hessian<'_> {
         let Hessian { shape, k, blocks, weights, densities, sums, scratch } = self;
         let (features, width) = (shape.n_features(), shape.width);
         let all = k * features;
-        scratch.chunk.resize(k * CHUNK + CHUNK * (features + all), [0.0; LANES]);
-        scratch.sums.clear();
-        scratch.sums.resize(sums.len(), [0.0; LANES]);
-        let (shares, rest) = scratch.chunk.split_at_mut(k * CHUNK);
+        scratch.chunk.resize(k * CHUNK + CHUNK * (features + all));
+        scratch.sums.clear(sums.len());
+        let Scratch { chunk, sums: own, groups, products } = scratch;
+        let (shares, rest) = chunk.split_at_mut(k * CHUNK);
         let (plain, shared) = rest.split_at_mut(CHUNK * features);
-        let (of_all, of_each) = scratch.sums.split_at_mut(moments::len(all));
+        let (of_all, of_each) = own.split_at_mut(moments::len(all));
         for (blocks, weights) in blocks.chunks(CHUNK * width).zip(weights.chunks(CHUNK)) {
             let count = weights.len();
-            shape.responsibilities::<V>(k, blocks, densities, shares);
+            let units = Chunk::new::<V>(shape, blocks, groups);
+            shape.responsibilities::<V>(k, units, densities, shares);
             for (b, x) in blocks.chunks_exact(width).enumerate() {
                 let phi = &mut plain[b * features..(b + 1) * features];
                 shape.features::<V>(x, phi);
@@ -266,13 +299,14 @@ impl Kernel for Hessian<'_> {
                     r.mul(V::load(&weights[b])).store(&mut shares[c * CHUNK + b]);
                 }
             }
-            moments::accumulate::<V>(all, &shared[..count * all], weights, of_all);
+            let (plain, shared) = (&plain[..count * features], &shared[..count * all]);
+            moments::accumulate::<V>(all, shared, weights, of_all, groups, products);
             for (c, sums) in of_each.chunks_exact_mut(moments::len(features)).enumerate() {
                 let shares = &shares[c * CHUNK..c * CHUNK + count];
-                moments::accumulate::<V>(features, &plain[..count * features], shares, sums);
+                moments::accumulate::<V>(features, plain, shares, sums, groups, products);
             }
         }
-        for (out, lanes) in sums.iter_mut().zip(&scratch.sums) {
+        for (out, lanes) in sums.iter_mut().zip(&**own) {
             *out = V::load(lanes).sum();
         }
     }

@@ -117,13 +117,17 @@ impl<'a> Units<'a> {
         });
         let (squares, width) = (squares.as_deref(), self.shape.width);
         let mut psi = vec![[0.0; LANES]; self.n.div_ceil(LANES)];
-        psi.par_chunks_mut(PIECE).enumerate().for_each_init(Vec::new, |scratch, (piece, out)| {
-            let from = piece * PIECE;
-            let blocks = &self.blocks[from * width..(from + out.len()) * width];
-            let (shape, slopes) = (self.shape, &slopes[..]);
-            let pass = Influences { shape, k, blocks, densities, slopes, squares, scratch, out };
-            dispatch_on(InstructionSet::best(), pass);
-        });
+        psi.par_chunks_mut(PIECE).enumerate().for_each_init(
+            Scratch::default,
+            |scratch, (piece, out)| {
+                let from = piece * PIECE;
+                let blocks = &self.blocks[from * width..(from + out.len()) * width];
+                let (shape, slopes) = (self.shape, &slopes[..]);
+                let pass =
+                    Influences { shape, k, blocks, densities, slopes, squares, scratch, out };
+                dispatch_on(InstructionSet::best(), pass);
+            },
+        );
         let psi = psi.into_iter().flatten().take(self.n);
         psi.enumerate().map(|(unit, x)| x * self.counts(unit)).collect()
     }
@@ -214,7 +218,7 @@ impl<'a> Units<'a> {
                 let weights = &weights[from..weights.len().min(from + PIECE)];
                 let blocks = &self.blocks[from * width..(from + weights.len()) * width];
                 let mut out = vec![[0.0; LANES]; weights.len() * k];
-                let scratch = &mut Vec::new();
+                let scratch = &mut Scratch::default();
                 let pass = Responsibilities { shape, k, blocks, densities, scratch, out: &mut out };
                 dispatch_on(InstructionSet::best(), pass);
                 let (mut units, mut responsibilities) = (Vec::new(), Vec::new());

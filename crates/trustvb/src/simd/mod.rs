@@ -5,10 +5,12 @@
 //! register width, and always fused multiply-adds where the machine has them, so that every
 //! machine with FMA computes the same bits. All unsafe code of the library is in this folder.
 
+mod lines;
 mod math;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use lines::Lines;
 pub(crate) use math::{exp, ln, ln_and_inverse};
 
 /// Lanes of a vector, and rows of a block of data.
@@ -16,9 +18,8 @@ pub(crate) const LANES: usize = 8;
 
 /// Eight doubles. Methods are lane by lane unless they say otherwise.
 pub(crate) trait Vector: Copy {
-    /// Vectors in each direction of the largest square tile of sums that the registers hold
-    /// beside what is added to it.
-    const TILE: usize;
+    /// What one register holds of it.
+    type Part: Part;
     fn splat(x: f64) -> Self;
     fn load(x: &[f64; LANES]) -> Self;
     fn store(self, out: &mut [f64; LANES]);
@@ -36,7 +37,7 @@ pub(crate) trait Vector: Copy {
     /// Splits a positive normal number into exponent `e` (as a double) and mantissa in `[√½, √2)`.
     fn split_exponent(self) -> (Self, Self);
 
-    /// Sum of the lanes, in one fixed order.
+    /// Sum of the lanes, in the same order for every instruction set.
     #[inline(always)]
     fn sum(self) -> f64 {
         let mut lanes = [0.0; LANES];
@@ -51,6 +52,63 @@ pub(crate) trait Vector: Copy {
     }
 }
 
+/// As many of the eight lanes as one register holds. Tiles of sums are made of these: with whole vectors of several
+/// registers a tile would be so small that loads take longer than sums.
+pub(crate) trait Part: Copy {
+    /// Parts of eight lanes: 1, 2 or 4.
+    const COUNT: usize;
+    /// The most rows of a tile of sums that, with three or four columns, leaves registers for what is added to it.
+    const ROWS: usize;
+    fn splat(x: f64) -> Self;
+    /// Part number `part` of `x`, which is less than [`COUNT`](Part::COUNT).
+    fn load(x: &[f64; LANES], part: usize) -> Self;
+    fn store(self, out: &mut [f64; LANES], part: usize);
+    fn mul(self, o: Self) -> Self;
+    /// As [`Vector::mul_add`].
+    fn mul_add(self, b: Self, c: Self) -> Self;
+}
+
+/// Two portable lanes, as many as a register of the baseline holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair([f64; 2]);
+
+impl Part for Pair {
+    const COUNT: usize = 4;
+    const ROWS: usize = if cfg!(target_arch = "aarch64") { 4 } else { 3 };
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Pair([x; 2])
+    }
+    #[inline(always)]
+    fn load(x: &[f64; LANES], part: usize) -> Self {
+        // The remainder tells the compiler that no index is out of bounds.
+        Pair(x.as_chunks().0[part % Self::COUNT])
+    }
+    #[inline(always)]
+    fn store(self, out: &mut [f64; LANES], part: usize) {
+        out.as_chunks_mut().0[part % Self::COUNT] = self.0;
+    }
+    #[inline(always)]
+    fn mul(self, o: Self) -> Self {
+        Pair([self.0[0] * o.0[0], self.0[1] * o.0[1]])
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Pair(std::array::from_fn(|i| mul_add(self.0[i], b.0[i], c.0[i])))
+    }
+}
+
+/// `a b + c`, rounded once where the baseline can do that quickly.
+#[inline(always)]
+fn mul_add(a: f64, b: f64, c: f64) -> f64 {
+    if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
+        a.mul_add(b, c)
+    } else {
+        a * b + c
+    }
+}
+
 /// Portable lanes: plain arrays, which the compiler turns into what the baseline offers.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable([f64; LANES]);
@@ -62,7 +120,7 @@ fn lanes(f: impl Fn(usize) -> f64) -> Portable {
 
 /// On aarch64 these are NEON instructions, which are part of its baseline.
 impl Vector for Portable {
-    const TILE: usize = if cfg!(target_arch = "aarch64") { 2 } else { 1 };
+    type Part = Pair;
 
     #[inline(always)]
     fn splat(x: f64) -> Self {
@@ -106,11 +164,7 @@ impl Vector for Portable {
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
-        if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
-            lanes(|i| self.0[i].mul_add(b.0[i], c.0[i]))
-        } else {
-            lanes(|i| self.0[i] * b.0[i] + c.0[i])
-        }
+        lanes(|i| mul_add(self.0[i], b.0[i], c.0[i]))
     }
     #[inline(always)]
     fn power_of_two(shifted: Self) -> Self {

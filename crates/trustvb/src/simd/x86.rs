@@ -1,6 +1,6 @@
 //! The vectors of x86-64: one 512-bit register, or two of 256 bits.
 
-use super::{Kernel, LANES, Vector, math};
+use super::{Kernel, LANES, Part, Vector, math};
 use std::arch::x86_64::*;
 
 pub(super) fn has_avx512() -> bool {
@@ -38,8 +38,35 @@ pub(super) fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
 #[derive(Clone, Copy)]
 struct Avx512(__m512d);
 
+/// A whole vector is one part; there are 32 registers.
+impl Part for Avx512 {
+    const COUNT: usize = 1;
+    const ROWS: usize = 4;
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Vector::splat(x)
+    }
+    #[inline(always)]
+    fn load(x: &[f64; LANES], _: usize) -> Self {
+        Vector::load(x)
+    }
+    #[inline(always)]
+    fn store(self, out: &mut [f64; LANES], _: usize) {
+        Vector::store(self, out);
+    }
+    #[inline(always)]
+    fn mul(self, o: Self) -> Self {
+        Vector::mul(self, o)
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Vector::mul_add(self, b, c)
+    }
+}
+
 impl Vector for Avx512 {
-    const TILE: usize = 4;
+    type Part = Avx512;
 
     #[inline(always)]
     fn splat(x: f64) -> Self {
@@ -103,6 +130,44 @@ impl Vector for Avx512 {
             (Avx512(_mm512_cvtepi64_pd(e)), Avx512(_mm512_castsi512_pd(m)))
         }
     }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        let halves =
+            unsafe { Avx2(_mm512_castpd512_pd256(self.0), _mm512_extractf64x4_pd(self.0, 1)) };
+        halves.sum()
+    }
+}
+
+/// One 256-bit register, of which there are 16.
+#[derive(Clone, Copy)]
+struct Half(__m256d);
+
+impl Part for Half {
+    const COUNT: usize = 2;
+    const ROWS: usize = 3;
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Half(unsafe { _mm256_set1_pd(x) })
+    }
+    #[inline(always)]
+    fn load(x: &[f64; LANES], part: usize) -> Self {
+        let half: &[f64; 4] = &x.as_chunks().0[part % 2];
+        Half(unsafe { _mm256_loadu_pd(half.as_ptr()) })
+    }
+    #[inline(always)]
+    fn store(self, out: &mut [f64; LANES], part: usize) {
+        let half: &mut [f64; 4] = &mut out.as_chunks_mut().0[part % 2];
+        unsafe { _mm256_storeu_pd(half.as_mut_ptr(), self.0) }
+    }
+    #[inline(always)]
+    fn mul(self, o: Self) -> Self {
+        Half(unsafe { _mm256_mul_pd(self.0, o.0) })
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Half(unsafe { _mm256_fmadd_pd(self.0, b.0, c.0) })
+    }
 }
 
 /// Two 256-bit registers.
@@ -110,7 +175,7 @@ impl Vector for Avx512 {
 struct Avx2(__m256d, __m256d);
 
 impl Vector for Avx2 {
-    const TILE: usize = 2;
+    type Part = Half;
 
     #[inline(always)]
     fn splat(x: f64) -> Self {
@@ -204,5 +269,13 @@ impl Vector for Avx2 {
         let (e0, m0) = half(self.0);
         let (e1, m1) = half(self.1);
         (Avx2(e0, e1), Avx2(m0, m1))
+    }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        unsafe {
+            let four = _mm256_add_pd(self.0, self.1);
+            let two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+            _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+        }
     }
 }

@@ -172,8 +172,8 @@ impl Pass {
             }
             PassKind::Influence => {
                 let (slopes, squares, densities) = (change, None, numbers);
-                let (mut psi, mut scratch) = (vec![[0.0; LANES]; weights.len()], Vec::new());
-                let (scratch, out) = (&mut scratch, &mut psi[..]);
+                let mut psi = vec![[0.0; LANES]; weights.len()];
+                let out = &mut psi[..];
                 let pass =
                     Influences { shape, k, blocks, densities, slopes, squares, scratch, out };
                 dispatch_on(set, pass);

@@ -40,6 +40,9 @@ const DESCRIPTION: usize = 160;
 /// Letters of code that fit even a narrow screen without a break.
 const UNBROKEN: usize = 20;
 
+/// Pixels across from which on a picture scrolls on a narrow screen, where it could not be read otherwise.
+const NARROW: u32 = 600;
+
 /// Converts a page; `sources` are those of all pages.
 pub(super) fn page(entry: &Entry, text: &str, sources: &[String]) -> Result<Page, String> {
     let mut writer = Writer {
@@ -52,6 +55,7 @@ pub(super) fn page(entry: &Entry, text: &str, sources: &[String]) -> Result<Page
         files: Vec::new(),
         tables: 0,
         in_head: false,
+        in_rust: false,
         cell: None,
         heading: None,
         description: String::new(),
@@ -109,6 +113,7 @@ struct Writer<'a> {
     files: Vec<String>,
     tables: usize,
     in_head: bool,
+    in_rust: bool,
     /// Where the cell that is being read began, among the events.
     cell: Option<usize>,
     /// Where the heading that is being read began, with its text.
@@ -149,8 +154,17 @@ impl<'a> Writer<'a> {
             }
             Event::End(TagEnd::Link) => self.events.push(inline("</a>".to_owned())),
             Event::Start(Tag::Image { ref dest_url, .. }) => {
-                self.link(dest_url).map_err(|why| self.fault(at, &why))?;
-                self.events.push(event);
+                let dest = self.link(dest_url).map_err(|why| self.fault(at, &why))?;
+                let wide = match self.files.last().and_then(|file| picture_width(file)) {
+                    Some(width) if width > NARROW => " wide",
+                    _ => "",
+                };
+                // The picture by itself, as large as it was drawn.
+                let open = format!("<a class=\"figure scroll{wide}\" href=\"{}\">", escape(&dest));
+                self.events.extend([inline(open), event]);
+            }
+            Event::End(TagEnd::Image) => {
+                self.events.extend([event, inline("</a>".to_owned())]);
             }
             Event::Start(Tag::CodeBlock(kind)) => {
                 self.say(" ");
@@ -158,10 +172,14 @@ impl<'a> Writer<'a> {
                     CodeBlockKind::Fenced(info) => info.split(' ').next().unwrap_or_default(),
                     CodeBlockKind::Indented => "",
                 };
+                self.in_rust = language == "rust";
                 // Long lines scroll, which must be possible without a mouse.
                 self.html(format!("<pre tabindex=\"0\" class=\"{}\"><code>", escape(language)));
             }
-            Event::End(TagEnd::CodeBlock) => self.html("</code></pre>\n"),
+            Event::End(TagEnd::CodeBlock) => {
+                self.in_rust = false;
+                self.html("</code></pre>\n");
+            }
             Event::Start(Tag::Table(_)) => self.start_table(),
             Event::End(TagEnd::Table) => self.html("</tbody></table></div>\n"),
             Event::Start(Tag::TableHead) => {
@@ -176,6 +194,12 @@ impl<'a> Writer<'a> {
             Event::End(TagEnd::TableRow) => self.html("</tr>\n"),
             Event::Start(Tag::TableCell) => self.cell = Some(self.events.len()),
             Event::End(TagEnd::TableCell) => self.end_cell(),
+            Event::Text(ref words) if self.in_rust => {
+                let seen: String =
+                    words.split_inclusive('\n').filter(|line| is_seen(line)).collect();
+                self.say(&seen);
+                self.events.push(Event::Text(seen.into()));
+            }
             Event::Text(ref words) => {
                 self.say(words);
                 self.events.push(event);
@@ -266,6 +290,23 @@ fn inline<'a>(text: String) -> Event<'a> {
     Event::InlineHtml(text.into())
 }
 
+/// Whether a line of Rust is for readers: rustdoc runs those that begin with `#` and a space, and does not show them.
+fn is_seen(line: &str) -> bool {
+    let line = line.trim();
+    line != "#" && !line.starts_with("# ")
+}
+
+/// How many pixels a picture of the project is drawn across, if it is a PNG or one of our SVGs.
+fn picture_width(file: &str) -> Option<u32> {
+    let bytes = std::fs::read(root().join(file)).ok()?;
+    if bytes.starts_with(b"\x89PNG") {
+        return Some(u32::from_be_bytes(bytes.get(16..20)?.try_into().ok()?));
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    let (_, after) = text.split_once("width=\"")?;
+    after.split_once('"')?.0.parse().ok()
+}
+
 /// A relative path of a page, from the root; `None` if it leads out of it.
 fn resolved(source: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = source.split('/').collect();
@@ -323,6 +364,20 @@ mod tests {
             let why = converted(text).err().unwrap();
             assert!(why.contains(fragment), "{fragment:?} is not in {why:?}");
         }
+    }
+
+    #[test]
+    fn pictures_lead_to_themselves_and_hidden_lines_of_rust_stay_hidden() {
+        let made = converted(
+            "# T\n\n![a figure](studies/reviewer-levels.svg)\n\n![a phone](pictures/report-narrow.png)\n\n\
+             ```rust\nuse x;\n# fn f() {}\n#[test]\n```\n",
+        )
+        .unwrap();
+        let figure = "<a class=\"figure scroll wide\" href=\"../docs/studies/reviewer-levels.svg\">\
+                      <img src=\"studies/reviewer-levels.svg\" alt=\"a figure\" /></a>";
+        assert!(made.body.contains(figure), "{}", made.body);
+        assert!(made.body.contains("<a class=\"figure scroll\" href"), "{}", made.body);
+        assert!(made.body.contains("use x;\n#[test]\n</code>"), "{}", made.body);
     }
 
     #[test]

@@ -206,9 +206,7 @@ impl<'a> Writer<'a> {
             }
             Event::Code(ref words) => {
                 self.say(words);
-                // `--level` is one word, though browsers break lines after its dashes.
-                let class = if words.chars().count() <= UNBROKEN { " class=\"short\"" } else { "" };
-                self.events.push(inline(format!("<code{class}>{}</code>", escape(words))));
+                self.events.push(inline(code(words)));
             }
             Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph | TagEnd::Item) => {
                 self.say(" ");
@@ -288,6 +286,20 @@ impl<'a> Writer<'a> {
 
 fn inline<'a>(text: String) -> Event<'a> {
     Event::InlineHtml(text.into())
+}
+
+/// Code within a line. `--level` is one word, though browsers break lines after its dashes.
+fn code(text: &str) -> String {
+    let is_short = |text: &str| text.chars().count() <= UNBROKEN;
+    if is_short(text) {
+        return format!("<code class=\"short\">{}</code>", escape(text));
+    }
+    let word = |word: &str| match word.starts_with('-') && is_short(word) {
+        true => format!("<span class=\"short\">{}</span>", escape(word)),
+        false => escape(word),
+    };
+    let words: Vec<String> = text.split(' ').map(word).collect();
+    format!("<code>{}</code>", words.join(" "))
 }
 
 /// Whether a line of Rust is for readers: rustdoc runs those that begin with `#` and a space, and does not show them.
@@ -392,5 +404,7 @@ mod tests {
         );
         assert!(made.body.contains("<th scope=\"col\">a</th><td></td>"), "{}", made.body);
         assert!(made.body.contains("run &lt;it&gt;"), "{}", made.body);
+        let option = "<code>trustvb study NAME <span class=\"short\">--flags</span></code>";
+        assert_eq!(code("trustvb study NAME --flags"), option);
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Section {
     pub(super) id: String,
     pub(super) heading: String,
     pub(super) text: String,
+    /// What its tables explain: code in the first column.
+    pub(super) terms: Vec<String>,
 }
 
 /// Letters of the description, at most.
@@ -56,6 +58,7 @@ pub(super) fn page(entry: &Entry, text: &str, sources: &[String]) -> Result<Page
         tables: 0,
         in_head: false,
         in_rust: false,
+        is_first_cell: false,
         cell: None,
         heading: None,
         description: String::new(),
@@ -114,6 +117,8 @@ struct Writer<'a> {
     tables: usize,
     in_head: bool,
     in_rust: bool,
+    /// Whether a row of a table has begun and its first cell has not ended.
+    is_first_cell: bool,
     /// Where the cell that is being read began, among the events.
     cell: Option<usize>,
     /// Where the heading that is being read began, with its text.
@@ -190,7 +195,10 @@ impl<'a> Writer<'a> {
                 self.in_head = false;
                 self.html("</tr></thead><tbody>\n");
             }
-            Event::Start(Tag::TableRow) => self.html("<tr>"),
+            Event::Start(Tag::TableRow) => {
+                self.is_first_cell = true;
+                self.html("<tr>");
+            }
             Event::End(TagEnd::TableRow) => self.html("</tr>\n"),
             Event::Start(Tag::TableCell) => self.cell = Some(self.events.len()),
             Event::End(TagEnd::TableCell) => self.end_cell(),
@@ -206,6 +214,11 @@ impl<'a> Writer<'a> {
             }
             Event::Code(ref words) => {
                 self.say(words);
+                if self.is_first_cell
+                    && let Some(section) = self.sections.last_mut()
+                {
+                    section.terms.push(words.to_string());
+                }
                 self.events.push(inline(code(words)));
             }
             Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph | TagEnd::Item) => {
@@ -224,7 +237,8 @@ impl<'a> Writer<'a> {
         let id = if *times == 0 { slug } else { format!("{slug}-{times}") };
         self.events.insert(start, Event::Html(format!("<h{level} id=\"{}\">", escape(&id)).into()));
         self.html(format!("</h{level}>\n"));
-        self.sections.push(Section { level, id, heading, text: String::new() });
+        let (text, terms) = (String::new(), Vec::new());
+        self.sections.push(Section { level, id, heading, text, terms });
     }
 
     fn start_table(&mut self) {
@@ -242,6 +256,7 @@ impl<'a> Writer<'a> {
     /// A heading of a column says so; an empty one is none.
     fn end_cell(&mut self) {
         let Some(start) = self.cell.take() else { return };
+        self.is_first_cell = false;
         self.say(" ");
         let (open, close) = match self.in_head && self.events.len() > start {
             true => ("<th scope=\"col\">", "</th>"),
@@ -402,6 +417,7 @@ mod tests {
             made.sections[1].text.split_whitespace().collect::<Vec<_>>(),
             ["a", "b", "c", "run", "<it>"]
         );
+        assert_eq!(made.sections[1].terms, ["b"]);
         assert!(made.body.contains("<th scope=\"col\">a</th><td></td>"), "{}", made.body);
         assert!(made.body.contains("run &lt;it&gt;"), "{}", made.body);
         let option = "<code>trustvb study NAME <span class=\"short\">--flags</span></code>";

@@ -160,27 +160,13 @@ impl<'a> Writer<'a> {
             Event::End(TagEnd::Link) => self.events.push(inline("</a>".to_owned())),
             Event::Start(Tag::Image { ref dest_url, .. }) => {
                 let dest = self.link(dest_url).map_err(|why| self.fault(at, &why))?;
-                let wide = match self.files.last().and_then(|file| picture_width(file)) {
-                    Some(width) if width > NARROW => " wide",
-                    _ => "",
-                };
-                // The picture by itself, as large as it was drawn.
-                let open = format!("<a class=\"figure scroll{wide}\" href=\"{}\">", escape(&dest));
-                self.events.extend([inline(open), event]);
+                let open = self.open_picture(&dest);
+                self.events.extend([open, event]);
             }
             Event::End(TagEnd::Image) => {
                 self.events.extend([event, inline("</a>".to_owned())]);
             }
-            Event::Start(Tag::CodeBlock(kind)) => {
-                self.say(" ");
-                let language = match &kind {
-                    CodeBlockKind::Fenced(info) => info.split(' ').next().unwrap_or_default(),
-                    CodeBlockKind::Indented => "",
-                };
-                self.in_rust = language == "rust";
-                // Long lines scroll, which must be possible without a mouse.
-                self.html(format!("<pre tabindex=\"0\" class=\"{}\"><code>", escape(language)));
-            }
+            Event::Start(Tag::CodeBlock(kind)) => self.start_code(&kind),
             Event::End(TagEnd::CodeBlock) => {
                 self.in_rust = false;
                 self.html("</code></pre>\n");
@@ -228,6 +214,26 @@ impl<'a> Writer<'a> {
             other => self.events.push(other),
         }
         Ok(())
+    }
+
+    /// A link to the picture by itself, as large as it was drawn.
+    fn open_picture(&self, dest: &str) -> Event<'a> {
+        let wide = match self.files.last().and_then(|file| picture_width(file)) {
+            Some(width) if width > NARROW => " wide",
+            _ => "",
+        };
+        inline(format!("<a class=\"figure scroll{wide}\" href=\"{}\">", escape(dest)))
+    }
+
+    fn start_code(&mut self, kind: &CodeBlockKind) {
+        self.say(" ");
+        let language = match kind {
+            CodeBlockKind::Fenced(info) => info.split(' ').next().unwrap_or_default(),
+            CodeBlockKind::Indented => "",
+        };
+        self.in_rust = language == "rust";
+        // Long lines scroll, which must be possible without a mouse.
+        self.html(format!("<pre tabindex=\"0\" class=\"{}\"><code>", escape(language)));
     }
 
     fn end_heading(&mut self, level: u8) {

@@ -313,7 +313,10 @@ fn inline<'a>(text: String) -> Event<'a> {
 fn code(text: &str) -> String {
     let is_short = |text: &str| text.chars().count() <= UNBROKEN;
     if is_short(text) {
-        return format!("<code class=\"short\">{}</code>", escape(text));
+        // `components-overlap` or `trustvb fit` may break where a table would not fit otherwise.
+        let is_soft = text.contains(['-', ' ']) && !text.starts_with('-') && !text.contains(" -");
+        let soft = if is_soft { " soft" } else { "" };
+        return format!("<code class=\"short{soft}\">{}</code>", escape(text));
     }
     let word = |word: &str| match word.starts_with('-') && is_short(word) {
         true => format!("<span class=\"short\">{}</span>", escape(word)),
@@ -428,5 +431,7 @@ mod tests {
         assert!(made.body.contains("run &lt;it&gt;"), "{}", made.body);
         let option = "<code>trustvb study NAME <span class=\"short\">--flags</span></code>";
         assert_eq!(code("trustvb study NAME --flags"), option);
+        assert_eq!(code("few-rows"), "<code class=\"short soft\">few-rows</code>");
+        assert_eq!(code("--level"), "<code class=\"short\">--level</code>");
     }
 }

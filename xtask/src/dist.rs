@@ -18,6 +18,9 @@ const COMPLETIONS: [(&str, &str); 4] = [
     ("powershell", "_trustvb.ps1"),
 ];
 
+/// What to do with the archive.
+const INSTALL: &str = include_str!("install.txt");
+
 /// Files of the root that go along; README's links lead to the rest.
 const FILES: [&str; 6] =
     ["README.md", "CHANGELOG.md", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "SECURITY.md"];
@@ -115,6 +118,7 @@ fn pack(program: &Path, host: &str, into: &Path) -> Result<PathBuf, String> {
     for file in FILES {
         copy(&root().join(file), &staged.join(file))?;
     }
+    write(&staged.join("INSTALL.txt"), INSTALL)?;
     let third = licences::texts("trustvb-cli", host)?;
     write(&staged.join("LICENSE-THIRD-PARTY"), third)?;
     for page in pages()? {
@@ -132,7 +136,8 @@ fn pack(program: &Path, host: &str, into: &Path) -> Result<PathBuf, String> {
 /// What README and docs show or read: the files below docs that git knows.
 fn pages() -> Result<Vec<String>, String> {
     let mut list = Command::new("git");
-    list.args(["ls-files", "docs/*.md", "docs/data", "docs/pictures"]).current_dir(root());
+    list.args(["ls-files", "docs/*.md", "docs/data", "docs/gallery", "docs/pictures"]);
+    list.arg("docs/studies/*.[ps][nv]g").current_dir(root());
     let list = crate::command::output(&mut list)?;
     Ok(list.lines().map(str::to_owned).collect())
 }

@@ -3,6 +3,7 @@
 //! Every block whose fence says `sh` and nothing else is one bash script that stops at its first error. Each page has
 //! a copy of the repository to itself, so what it writes does not stay, with the `trustvb` that cargo's tests have built
 //! first on the path. A `text` block directly after it is what it prints on a terminal of 80 columns, to the last digit.
+//! A block that says `sh fails` must fail, and what is shown is its complaint.
 
 use crate::command::{self, root, target};
 use crate::markdown::{Block, shell_blocks};
@@ -24,6 +25,9 @@ const FROM_CHECKOUT: (&str, &str) = ("cargo run --release -- ", "trustvb ");
 
 /// Folders that are no part of a clone.
 const NOT_COPIED: [&str; 3] = ["target", ".git", ".venv"];
+
+/// Columns of the terminal on which pages show what is printed.
+const WIDTH: usize = 80;
 
 /// What to do where a page shows other output than is printed.
 #[derive(Clone, Copy, PartialEq)]
@@ -110,24 +114,51 @@ fn run_block(page: &str, block: &Block, scratch: &Path, path: &OsString) -> Resu
         .args(["-c", &script])
         .current_dir(scratch)
         .env("PATH", path)
-        .env("COLUMNS", "80")
+        .env("COLUMNS", WIDTH.to_string())
         .env("CARGO_TARGET_DIR", target())
         .env("CARGO_INSTALL_ROOT", scratch.join("installed"))
         .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
+        .stderr(if block.fails { Stdio::piped() } else { Stdio::inherit() })
         .output()
         .map_err(|why| format!("cannot run bash: {why}"))?;
     let _ = std::io::stdout().write_all(&output.stdout);
-    if !output.status.success() {
+    if output.status.success() == block.fails {
         return Err(format!("{} from the block at {page}:{}", output.status, block.first_line));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(match block.fails {
+        true => folded(&String::from_utf8_lossy(&output.stderr)),
+        false => String::from_utf8_lossy(&output.stdout).into_owned(),
+    })
+}
+
+/// Lines as a terminal shows long ones, broken between words.
+fn folded(text: &str) -> String {
+    let mut folded = String::new();
+    for line in text.lines() {
+        let mut width = 0;
+        for word in line.split(' ') {
+            let letters = word.chars().count();
+            let (space, before) = match width {
+                0 => ("", 0),
+                _ if width + 1 + letters > WIDTH => ("\n", 0),
+                _ => (" ", width + 1),
+            };
+            folded.push_str(space);
+            folded.push_str(word);
+            width = before + letters;
+        }
+        folded.push('\n');
+    }
+    folded
 }
 
 /// One script in which line numbers are those of the page, and the lines left out of it.
 fn script<'a>(page: &str, block: &'a Block) -> (String, Vec<(usize, &'a str, &'static str)>) {
-    let mut script =
-        format!("set -euo pipefail; trap 'echo \"{page}:$LINENO: failed: $BASH_COMMAND\" >&2' ERR");
+    let mut script = "set -euo pipefail".to_owned();
+    if !block.fails {
+        script
+            .push_str(&format!("; trap 'echo \"{page}:$LINENO: failed: $BASH_COMMAND\" >&2' ERR"));
+    }
     script.push_str(&"\n".repeat(block.first_line - 1));
     let mut skipped = Vec::new();
     for (i, line) in block.lines.iter().enumerate() {
@@ -176,6 +207,13 @@ mod tests {
         assert_eq!(script.lines().nth(2), Some("trustvb fit"));
         assert_eq!(script.lines().nth(3), Some(""));
         assert_eq!(skipped, [(4, "cargo xtask test", "it is the running command")]);
+    }
+
+    #[test]
+    fn complaints_are_folded_as_a_terminal_does() {
+        let long = "word ".repeat(20);
+        let lines = ["word"; 16].join(" ") + "\n" + &["word"; 4].join(" ") + "\n";
+        assert_eq!(folded(&format!("a  b\n{}\n", long.trim())), format!("a  b\n{lines}"));
     }
 
     #[test]

@@ -6,6 +6,8 @@ pub(crate) struct Block {
     /// Where it begins in the file, from 1.
     pub(crate) first_line: usize,
     pub(crate) lines: Vec<String>,
+    /// Whether it must fail, and the page shows its complaint.
+    pub(crate) fails: bool,
     /// The `text` block that follows with nothing but empty lines between.
     pub(crate) output: Option<Output>,
 }
@@ -21,12 +23,15 @@ pub(crate) struct Output {
 /// A line that stands for any number of lines.
 const LEFT_OUT: &str = "…";
 
-/// The blocks of a page whose fence is exactly ` ```sh `.
+/// What a fence says after its language where commands must fail.
+const FAILS: &str = " fails";
+
+/// The blocks of a page whose fence is exactly ` ```sh ` or ` ```sh fails `.
 pub(crate) fn shell_blocks(page: &str, text: &str) -> Result<Vec<Block>, String> {
     blocks(page, text, "sh")
 }
 
-/// The blocks of a page whose fence has this word and no other.
+/// The blocks of a page whose fence has this word and no other, but for `fails`.
 pub(crate) fn blocks(page: &str, text: &str, language: &str) -> Result<Vec<Block>, String> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open: Option<(usize, String, Vec<String>)> = None;
@@ -41,9 +46,12 @@ pub(crate) fn blocks(page: &str, text: &str, language: &str) -> Result<Vec<Block
             (Some(_), Some(_)) => {
                 let Some((number, info, lines)) = open.take() else { continue };
                 let first_line = number + 1;
+                let plain = info.strip_suffix(FAILS).unwrap_or(&info);
+                let own = plain == language;
                 match info.as_str() {
-                    own if own == language => {
-                        blocks.push(Block { first_line, lines, output: None });
+                    _ if own => {
+                        let fails = plain != info;
+                        blocks.push(Block { first_line, lines, fails, output: None });
                     }
                     "text" if directly => {
                         if let Some(block) = blocks.last_mut() {
@@ -52,7 +60,7 @@ pub(crate) fn blocks(page: &str, text: &str, language: &str) -> Result<Vec<Block
                     }
                     _ => {}
                 }
-                directly = info == language;
+                directly = own;
             }
         }
     }
@@ -127,6 +135,8 @@ mod tests {
         let shown = blocks[0].output.as_ref().unwrap();
         assert_eq!((shown.first_line, shown.lines.join(" ")), (8, "a b".to_owned()));
         assert!(shell_blocks("README.md", "```sh\ntrue\n").is_err());
+        let failing = shell_blocks("x.md", "```sh fails\nfalse\n```\n```text\nno\n```\n").unwrap();
+        assert!(failing[0].fails && failing[0].output.is_some() && !blocks[0].fails);
         // Words between commands and output: it is not theirs alone.
         let apart = shell_blocks("x.md", "```sh\ntrue\n```\nAnd:\n```text\na\n```\n").unwrap();
         assert_eq!(apart[0].output, None);

@@ -56,6 +56,26 @@ fn the_paper_s_numbers_stand_on_the_pages_it_names() {
     assert!(checked > 10, "{checked}");
 }
 
+/// What the Journal of Open Source Software asks for.
+#[test]
+fn the_paper_has_every_section_and_is_as_long_as_the_journal_wants() {
+    let paper = read("paper/paper.md");
+    let sections: Vec<&str> = paper.lines().filter_map(|line| line.strip_prefix("# ")).collect();
+    let wanted = [
+        "Summary",
+        "Statement of need",
+        "State of the field",
+        "Software design",
+        "Research impact statement",
+        "AI usage disclosure",
+        "Acknowledgements",
+        "References",
+    ];
+    assert_eq!(sections, wanted);
+    let words = paper.splitn(3, "---").nth(2).map_or(0, |body| body.split_whitespace().count());
+    assert!((750..=1750).contains(&words), "the paper has {words} words");
+}
+
 #[test]
 fn the_paper_s_references_are_there() {
     let (paper, references) = (read("paper/paper.md"), read("paper/paper.bib"));

@@ -32,6 +32,8 @@ pub(super) struct Section {
     pub(super) id: String,
     pub(super) heading: String,
     pub(super) text: String,
+    /// What its tables explain: code in the first column.
+    pub(super) terms: Vec<String>,
 }
 
 /// Letters of the description, at most.
@@ -39,6 +41,9 @@ const DESCRIPTION: usize = 160;
 
 /// Letters of code that fit even a narrow screen without a break.
 const UNBROKEN: usize = 20;
+
+/// Pixels across from which on a picture scrolls on a narrow screen, where it could not be read otherwise.
+const NARROW: u32 = 600;
 
 /// Converts a page; `sources` are those of all pages.
 pub(super) fn page(entry: &Entry, text: &str, sources: &[String]) -> Result<Page, String> {
@@ -52,6 +57,8 @@ pub(super) fn page(entry: &Entry, text: &str, sources: &[String]) -> Result<Page
         files: Vec::new(),
         tables: 0,
         in_head: false,
+        in_rust: false,
+        is_first_cell: false,
         cell: None,
         heading: None,
         description: String::new(),
@@ -109,6 +116,9 @@ struct Writer<'a> {
     files: Vec<String>,
     tables: usize,
     in_head: bool,
+    in_rust: bool,
+    /// Whether a row of a table has begun and its first cell has not ended.
+    is_first_cell: bool,
     /// Where the cell that is being read began, among the events.
     cell: Option<usize>,
     /// Where the heading that is being read began, with its text.
@@ -149,19 +159,18 @@ impl<'a> Writer<'a> {
             }
             Event::End(TagEnd::Link) => self.events.push(inline("</a>".to_owned())),
             Event::Start(Tag::Image { ref dest_url, .. }) => {
-                self.link(dest_url).map_err(|why| self.fault(at, &why))?;
-                self.events.push(event);
+                let dest = self.link(dest_url).map_err(|why| self.fault(at, &why))?;
+                let open = self.open_picture(&dest);
+                self.events.extend([open, event]);
             }
-            Event::Start(Tag::CodeBlock(kind)) => {
-                self.say(" ");
-                let language = match &kind {
-                    CodeBlockKind::Fenced(info) => info.split(' ').next().unwrap_or_default(),
-                    CodeBlockKind::Indented => "",
-                };
-                // Long lines scroll, which must be possible without a mouse.
-                self.html(format!("<pre tabindex=\"0\" class=\"{}\"><code>", escape(language)));
+            Event::End(TagEnd::Image) => {
+                self.events.extend([event, inline("</a>".to_owned())]);
             }
-            Event::End(TagEnd::CodeBlock) => self.html("</code></pre>\n"),
+            Event::Start(Tag::CodeBlock(kind)) => self.start_code(&kind),
+            Event::End(TagEnd::CodeBlock) => {
+                self.in_rust = false;
+                self.html("</code></pre>\n");
+            }
             Event::Start(Tag::Table(_)) => self.start_table(),
             Event::End(TagEnd::Table) => self.html("</tbody></table></div>\n"),
             Event::Start(Tag::TableHead) => {
@@ -172,19 +181,31 @@ impl<'a> Writer<'a> {
                 self.in_head = false;
                 self.html("</tr></thead><tbody>\n");
             }
-            Event::Start(Tag::TableRow) => self.html("<tr>"),
+            Event::Start(Tag::TableRow) => {
+                self.is_first_cell = true;
+                self.html("<tr>");
+            }
             Event::End(TagEnd::TableRow) => self.html("</tr>\n"),
             Event::Start(Tag::TableCell) => self.cell = Some(self.events.len()),
             Event::End(TagEnd::TableCell) => self.end_cell(),
+            Event::Text(ref words) if self.in_rust => {
+                let seen: String =
+                    words.split_inclusive('\n').filter(|line| is_seen(line)).collect();
+                self.say(&seen);
+                self.events.push(Event::Text(seen.into()));
+            }
             Event::Text(ref words) => {
                 self.say(words);
                 self.events.push(event);
             }
             Event::Code(ref words) => {
                 self.say(words);
-                // `--level` is one word, though browsers break lines after its dashes.
-                let class = if words.chars().count() <= UNBROKEN { " class=\"short\"" } else { "" };
-                self.events.push(inline(format!("<code{class}>{}</code>", escape(words))));
+                if self.is_first_cell
+                    && let Some(section) = self.sections.last_mut()
+                {
+                    section.terms.push(words.to_string());
+                }
+                self.events.push(inline(code(words)));
             }
             Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph | TagEnd::Item) => {
                 self.say(" ");
@@ -195,6 +216,26 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// A link to the picture by itself, as large as it was drawn.
+    fn open_picture(&self, dest: &str) -> Event<'a> {
+        let wide = match self.files.last().and_then(|file| picture_width(file)) {
+            Some(width) if width > NARROW => " wide",
+            _ => "",
+        };
+        inline(format!("<a class=\"figure scroll{wide}\" href=\"{}\">", escape(dest)))
+    }
+
+    fn start_code(&mut self, kind: &CodeBlockKind) {
+        self.say(" ");
+        let language = match kind {
+            CodeBlockKind::Fenced(info) => info.split(' ').next().unwrap_or_default(),
+            CodeBlockKind::Indented => "",
+        };
+        self.in_rust = language == "rust";
+        // Long lines scroll, which must be possible without a mouse.
+        self.html(format!("<pre tabindex=\"0\" class=\"{}\"><code>", escape(language)));
+    }
+
     fn end_heading(&mut self, level: u8) {
         let Some((start, heading)) = self.heading.take() else { return };
         let slug = slug(&heading);
@@ -202,7 +243,8 @@ impl<'a> Writer<'a> {
         let id = if *times == 0 { slug } else { format!("{slug}-{times}") };
         self.events.insert(start, Event::Html(format!("<h{level} id=\"{}\">", escape(&id)).into()));
         self.html(format!("</h{level}>\n"));
-        self.sections.push(Section { level, id, heading, text: String::new() });
+        let (text, terms) = (String::new(), Vec::new());
+        self.sections.push(Section { level, id, heading, text, terms });
     }
 
     fn start_table(&mut self) {
@@ -220,6 +262,7 @@ impl<'a> Writer<'a> {
     /// A heading of a column says so; an empty one is none.
     fn end_cell(&mut self) {
         let Some(start) = self.cell.take() else { return };
+        self.is_first_cell = false;
         self.say(" ");
         let (open, close) = match self.in_head && self.events.len() > start {
             true => ("<th scope=\"col\">", "</th>"),
@@ -264,6 +307,40 @@ impl<'a> Writer<'a> {
 
 fn inline<'a>(text: String) -> Event<'a> {
     Event::InlineHtml(text.into())
+}
+
+/// Code within a line. `--level` is one word, though browsers break lines after its dashes.
+fn code(text: &str) -> String {
+    let is_short = |text: &str| text.chars().count() <= UNBROKEN;
+    if is_short(text) {
+        // `components-overlap` or `trustvb fit` may break where a table would not fit otherwise.
+        let is_soft = text.contains(['-', ' ']) && !text.starts_with('-') && !text.contains(" -");
+        let soft = if is_soft { " soft" } else { "" };
+        return format!("<code class=\"short{soft}\">{}</code>", escape(text));
+    }
+    let word = |word: &str| match word.starts_with('-') && is_short(word) {
+        true => format!("<span class=\"short\">{}</span>", escape(word)),
+        false => escape(word),
+    };
+    let words: Vec<String> = text.split(' ').map(word).collect();
+    format!("<code>{}</code>", words.join(" "))
+}
+
+/// Whether a line of Rust is for readers: rustdoc runs those that begin with `#` and a space, and does not show them.
+fn is_seen(line: &str) -> bool {
+    let line = line.trim();
+    line != "#" && !line.starts_with("# ")
+}
+
+/// How many pixels a picture of the project is drawn across, if it is a PNG or one of our SVGs.
+fn picture_width(file: &str) -> Option<u32> {
+    let bytes = std::fs::read(root().join(file)).ok()?;
+    if bytes.starts_with(b"\x89PNG") {
+        return Some(u32::from_be_bytes(bytes.get(16..20)?.try_into().ok()?));
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    let (_, after) = text.split_once("width=\"")?;
+    after.split_once('"')?.0.parse().ok()
 }
 
 /// A relative path of a page, from the root; `None` if it leads out of it.
@@ -326,6 +403,20 @@ mod tests {
     }
 
     #[test]
+    fn pictures_lead_to_themselves_and_hidden_lines_of_rust_stay_hidden() {
+        let made = converted(
+            "# T\n\n![a figure](studies/reviewer-levels.svg)\n\n![a phone](pictures/report-narrow.png)\n\n\
+             ```rust\nuse x;\n# fn f() {}\n#[test]\n```\n",
+        )
+        .unwrap();
+        let figure = "<a class=\"figure scroll wide\" href=\"../docs/studies/reviewer-levels.svg\">\
+                      <img src=\"studies/reviewer-levels.svg\" alt=\"a figure\" /></a>";
+        assert!(made.body.contains(figure), "{}", made.body);
+        assert!(made.body.contains("<a class=\"figure scroll\" href"), "{}", made.body);
+        assert!(made.body.contains("use x;\n#[test]\n</code>"), "{}", made.body);
+    }
+
+    #[test]
     fn sections_hold_what_can_be_searched() {
         let made = converted("# T `x`\n\nOne\ntwo.\n\n## A\n\n| a | |\n|---|---|\n| `b` | c |\n\n```sh\nrun <it>\n```\n\n## A\n").unwrap();
         let ids: Vec<&str> = made.sections.iter().map(|section| section.id.as_str()).collect();
@@ -335,7 +426,12 @@ mod tests {
             made.sections[1].text.split_whitespace().collect::<Vec<_>>(),
             ["a", "b", "c", "run", "<it>"]
         );
+        assert_eq!(made.sections[1].terms, ["b"]);
         assert!(made.body.contains("<th scope=\"col\">a</th><td></td>"), "{}", made.body);
         assert!(made.body.contains("run &lt;it&gt;"), "{}", made.body);
+        let option = "<code>trustvb study NAME <span class=\"short\">--flags</span></code>";
+        assert_eq!(code("trustvb study NAME --flags"), option);
+        assert_eq!(code("few-rows"), "<code class=\"short soft\">few-rows</code>");
+        assert_eq!(code("--level"), "<code class=\"short\">--level</code>");
     }
 }

@@ -5,14 +5,14 @@
 use super::convert::Page;
 use serde_json::json;
 
-/// The index: addresses and names of pages, and of each section its page, anchor, heading and text.
+/// The index: addresses and names of pages, and of each section its page, anchor, heading, text and terms.
 pub(super) fn index(pages: &[Page]) -> String {
     let names: Vec<_> = pages.iter().map(|page| json!([page.address, page.name])).collect();
     let mut sections = Vec::new();
     for (number, page) in pages.iter().enumerate() {
         for section in &page.sections {
             let text = section.text.split_whitespace().collect::<Vec<_>>().join(" ");
-            sections.push(json!([number, section.id, section.heading, text]));
+            sections.push(json!([number, section.id, section.heading, text, section.terms]));
         }
     }
     // A line for each section, so that two builds can be compared.

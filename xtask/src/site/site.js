@@ -1,4 +1,4 @@
-// The search of the documentation site: every word must occur; headings count most. Needs no server and no network.
+// The search of the documentation site: every word must occur; headings count most, and what tables explain. Needs no server and no network.
 "use strict";
 (() => {
   const root = document.currentScript.dataset.root;
@@ -23,7 +23,7 @@
   };
 
   const prepared = ({ pages, sections }) =>
-    sections.map(([page, id, heading, text]) => ({
+    sections.map(([page, id, heading, text, terms]) => ({
       address: pages[page][0] + "#" + id,
       name: pages[page][1],
       heading,
@@ -31,6 +31,7 @@
       head: heading.toLowerCase(),
       page: pages[page][1].toLowerCase(),
       body: text.toLowerCase(),
+      terms: terms.map((term) => term.toLowerCase()),
     }));
 
   // How well a section fits a word; 0 if it does not have it.
@@ -39,6 +40,7 @@
     let score = 0;
     if (section.head.includes(word)) score += begins(section.head) ? 12 : 8;
     if (section.page.includes(word)) score += 4;
+    if (section.terms.includes(word)) score += 10;
     const times = section.body.split(word).length - 1;
     if (times > 0) score += Math.min(times, 5) + (begins(section.body) ? 2 : 0);
     return score;

@@ -8,9 +8,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Figures that the pages show.
-const FIGURES: [&str; 4] = [
+const FIGURES: [&str; 13] = [
     "pictures/intervals.svg",
     "pictures/profile.svg",
+    "studies/paper-bmlr-coverage.svg",
+    "studies/paper-bmlr-length.svg",
+    "studies/paper-bmlr-omega.svg",
+    "studies/paper-gmm-coverage.svg",
+    "studies/paper-gmm-length.svg",
+    "studies/paper-gmm-omega.svg",
+    "studies/paper-supplement-coverage.svg",
+    "studies/paper-supplement-length.svg",
+    "studies/paper-supplement-omega.svg",
     "studies/reviewer-levels.svg",
     "studies/reviewer-ranks.svg",
 ];

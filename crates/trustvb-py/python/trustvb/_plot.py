@@ -27,7 +27,7 @@ METHODS: dict[str, tuple[str, Any, str]] = {
     "gpc": ("#56b4e9", (0, (8, 3)), "D"),
     "anchored": ("#cc79a7", (0, (8, 3)), "o"),
     "analytic": ("#009e73", (0, (3.5, 2.5)), "^"),
-    "tvb-sequential": ("#cc79a7", (0, (8, 3, 2, 3)), "s"),
+    "tvb-sequential": ("#e69f00", (0, (8, 3, 2, 3)), "s"),
     "jackknife": ("#882255", "solid", "^"),
     "lrvb": ("#882255", (0, (6, 2)), "v"),
     "bootstrap": ("#882255", (0, (2, 2.5)), "D"),

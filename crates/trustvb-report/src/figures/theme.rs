@@ -132,8 +132,8 @@ impl Paint {
         self.values().2
     }
 
-    /// The colour of the mixture component with this 0-based number. None is a method's: a component and a method
-    /// in one figure have nothing to do with each other.
+    /// The colour of the mixture component with this 0-based number. None is a method's (but for one that is rarely
+    /// drawn): a component and a method in one figure have nothing to do with each other.
     pub fn component(index: usize) -> Paint {
         const ORDER: [Paint; 6] =
             [Paint::Teal, Paint::Rose, Paint::Indigo, Paint::Olive, Paint::Brown, Paint::Slate];
@@ -271,8 +271,9 @@ fn method_style(name: &str) -> Option<SeriesStyle> {
         "gpc" => (Paint::Sky, "8 3", Marker::Diamond),
         "anchored" => (Paint::Purple, "8 3", Marker::Disc),
         "analytic" => (Paint::Green, "3.5 2.5", Marker::Triangle),
-        "tvb-sequential" => (Paint::Purple, "8 3 2 3", Marker::Square),
-        "tvb-fresh" => (Paint::Orange, "6 3", Marker::Square),
+        "tvb-sequential" => (Paint::Orange, "8 3 2 3", Marker::Square),
+        // A component's colour, of the fifth: the paper's methods need one more than there are.
+        "tvb-fresh" => (Paint::Brown, "6 3", Marker::Square),
         "jackknife" => (Paint::Wine, "", Marker::Triangle),
         "bootstrap" => (Paint::Wine, "2 2.5", Marker::Diamond),
         _ => return None,
@@ -322,6 +323,28 @@ mod tests {
         assert_eq!(book.entries().len(), 4);
         assert_eq!(book.get("tvb").paint, Paint::Vermillion);
         assert_ne!(book.get("x"), book.get("y"));
+    }
+
+    /// Boxes have neither dashes nor markers.
+    #[test]
+    fn methods_of_the_paper_s_studies_differ_by_colour() {
+        let names = [
+            "vb",
+            "balanced",
+            "tvb",
+            "tvb-sequential",
+            "tvb-fresh",
+            "gpc",
+            "anchored",
+            "analytic",
+            "bootstrap",
+        ];
+        let book = StyleBook::new(names.map(String::from));
+        for (i, name) in names.iter().enumerate() {
+            for other in &names[..i] {
+                assert_ne!(book.get(name).paint, book.get(other).paint, "{name} and {other}");
+            }
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
     python benches/defaults.py BENCH_DEFAULTS SCRATCH [ROWS]
 
-writes one line of JSON per problem, of those with at most so many rows for a quick look. Starts are part of the work, all programs may use all cores, and none is told when
-to stop. What each found is compared on a scale that none of them optimises: the log likelihood per row at the
-parameters that it holds.
+writes one line of JSON per problem, of those with at most so many rows for a quick look. Starts are part of the work,
+all programs may use all cores, and none is told when to stop. What each found is compared on a scale that none of them
+optimises: the log likelihood per row at the parameters that it holds.
 """
 
 import json

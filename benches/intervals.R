@@ -3,8 +3,8 @@
 #     Rscript benches/intervals.R DATA.csv K BOOTSTRAPS SECONDS
 #
 # prints one line of JSON. Twenty bootstraps are tried first: if all of them would take longer than SECONDS, those twenty
-# are taken times as many as make BOOTSTRAPS, and the line says so; otherwise all are made. What is quick is done three or
-# eleven times, and the median counts.
+# are taken times as many as make BOOTSTRAPS, and the line says so; otherwise all are made. What is quick is done three
+# or eleven times, and the median counts.
 # Times are elapsed ones, with R started and the data read. `failed` counts the resamples that mclust could not fit and
 # drew again, of `tried`.
 suppressMessages(library(mclust))
@@ -26,9 +26,11 @@ if (is.null(fitted)) {
   cat('{"fit": null}\n')
   quit()
 }
-fit_seconds <- median(c(fit_seconds, replicate(
-  turns(fit_seconds) - 1, elapsed(Mclust(rows, G = k, modelNames = "VVV", verbose = FALSE))
-)))
+if (turns(fit_seconds) > 1) {
+  fit_seconds <- median(replicate(
+    turns(fit_seconds), elapsed(Mclust(rows, G = k, modelNames = "VVV", verbose = FALSE))
+  ))
+}
 few <- min(20, bootstraps)
 seconds <- elapsed(made <- boot(few)) * bootstraps / few
 scaled <- seconds > limit

@@ -28,12 +28,13 @@ const RIVAL_SECONDS: &str = "60";
 const GROUP_ROWS: usize = 200;
 
 const NOTE: &str = "
-The whole command `trustvb calibrate DATA -k K --method balanced --format json` (the recommended method), process, reading
-and ten starts included, on all cores and on one, and the same with `--method jackknife`, which needs no resamples; medians of
-three turns or, of what is quick, eleven. Beside it `Mclust(x, G = K, modelNames = \"VVV\")` and `MclustBootstrap(fit, type = \"bs\")` of R's mclust with as many
-resamples, elapsed seconds inside of R, which uses one core; without starting R and reading. Both give intervals for weights
-and means. mclust has no prior: a resample that it cannot fit is drawn again, and counted as failed. ~: scaled up from 20
-bootstraps, because all would take more than a minute.
+The whole command `trustvb calibrate DATA -k K --method balanced --format json` (the recommended method), process,
+reading and ten starts included, on all cores and on one, and the same with `--method jackknife`, which needs no
+resamples; medians of three turns or, of what is quick, eleven. Beside it `Mclust(x, G = K, modelNames = \"VVV\")` and
+`MclustBootstrap(fit, type = \"bs\")` of R's mclust with as many resamples, elapsed seconds inside of R, which uses one
+core; without starting R and reading. Both give intervals for weights and means. mclust has no prior: a resample that
+it cannot fit is drawn again, and counted as failed. ~: scaled up from 20 bootstraps, because all would take more than
+a minute.
 ";
 
 const GROWTH_NOTE: &str = "

@@ -60,6 +60,7 @@ pub(crate) fn run() -> Result<(), String> {
     println!("{engine}");
     let engine = engine
         + &crate::bench_defaults::section(&python)?
+        + &crate::bench_intervals::section()?
         + &crate::bench_plans::section()?
         + &crate::bench_explore::section()?
         + &crate::bench_classes::section()?;

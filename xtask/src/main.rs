@@ -10,6 +10,7 @@ mod bench;
 mod bench_classes;
 mod bench_defaults;
 mod bench_explore;
+mod bench_intervals;
 mod bench_plans;
 mod browser;
 mod checksums;
@@ -71,10 +72,13 @@ usage: cargo xtask TASK
                   in an empty environment; --check builds it twice and compares; --of-tests packs the tests' program
   wheels          the Python wheel (linked by zig for old systems) tried with every Python that is found, and the
                   sources, built without a network
-  bench           seconds per fit against scikit-learn and StepMix, to benches/RESULTS.md (needs Python)
+  bench           seconds per fit against scikit-learn and StepMix, and of intervals against R's mclust where that is
+                  installed, to benches/RESULTS.md (needs Python)
   bench --defaults
                   only its sections on defaults and starts, which replace those of the file
   bench classes   only its section on latent classes
+  bench intervals [--try]
+                  only its section on intervals; --try measures little and writes nothing
   bench plans     only its section on what `trustvb table plan` says and what tables cost
   fuzz [--minutes N] [--seed N] [--inputs N]
                   mutated files, formulas, quantities and requests, none of which may panic; findings go to
@@ -114,6 +118,8 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(),
         ["bench", "--defaults"] => bench_defaults::again(),
         ["bench", "classes"] => bench_classes::run(),
+        ["bench", "intervals"] => bench_intervals::run(),
+        ["bench", "intervals", "--try"] => bench_intervals::try_out(),
         ["bench", "plans"] => bench_plans::run(),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["fixtures"] => fixtures::run(),

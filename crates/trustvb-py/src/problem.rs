@@ -424,7 +424,9 @@ impl Problem {
 /// A fit that failed is told as such, also when it was the first of a table.
 fn exception(error: TableError) -> PyErr {
     match error {
-        TableError::Build(BuildError::FullData(why)) => why.into_exception(),
+        TableError::Build(BuildError::FullData(why) | BuildError::Rows(why)) => {
+            why.into_exception()
+        }
         other => other.into_exception(),
     }
 }

@@ -106,7 +106,7 @@ class DistributedMixture(GaussianMixture):
         self._fit_problem(problem, None)
 
     def _usual_methods(self, subsets: int | None) -> list[str]:
-        return list(METHODS)
+        return list(METHODS) if subsets is None else super()._usual_methods(subsets)
 
     def intervals(
         self,

@@ -42,6 +42,7 @@ pub(crate) struct Thin {
 /// Of a bootstrap's fit at the first ω.
 #[derive(Clone, Debug)]
 struct First {
+    job: Job,
     /// The parameters of the weights' law.
     alpha: Vec<f64>,
     /// Whether another numbering would fit the full data better.
@@ -157,7 +158,7 @@ impl TableReader {
         let mut all = BTreeMap::new();
         let read = self.paths(|job, fits| {
             let first = (job.design == Design::Full && job.replicate > 0)
-                .then(|| self.first(reference.as_ref(), &fits))
+                .then(|| self.first(reference.as_ref(), job, &fits))
                 .flatten();
             let depth = depths.iter().find(|(d, _)| *d == job.design && job.replicate > 0);
             let fits = match depth {
@@ -205,10 +206,10 @@ impl TableReader {
         posterior(&self.layout, fits, i)
     }
 
-    fn first(&self, reference: Option<&Posterior>, fits: &PathFits) -> Option<First> {
+    fn first(&self, reference: Option<&Posterior>, job: Job, fits: &PathFits) -> Option<First> {
         let (reference, own) = (reference?, self.posterior(fits, 0)?);
         let alpha = own.mixing().map_or_else(Vec::new, |law| law.alpha().to_vec());
-        Some(First { alpha, mismatched: is_mismatched(reference, &own) })
+        Some(First { job, alpha, mismatched: is_mismatched(reference, &own) })
     }
 
     fn table(&self, paths: BTreeMap<Job, PathFits>, thin: Option<Thin>) -> TvbTable {
@@ -254,8 +255,8 @@ impl Thin {
     }
 
     /// The weights' law in every bootstrap of all units at the first ω.
-    pub(crate) fn first_weights(&self) -> impl Iterator<Item = &[f64]> {
-        self.first.iter().map(|first| first.alpha.as_slice())
+    pub(crate) fn first_weights(&self) -> impl Iterator<Item = (Job, &[f64])> {
+        self.first.iter().map(|first| (first.job, first.alpha.as_slice()))
     }
 
     /// Share of bootstraps, of each of these designs at these grid points, in which another numbering of the components

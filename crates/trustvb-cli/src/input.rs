@@ -311,9 +311,10 @@ pub(crate) fn start(args: &IterationArgs, problem: &Problem) -> Result<Start, Fa
     Ok(Start::Centres(centres.concat()))
 }
 
-/// A table that was kept, with a remark if nobody can say whether it is as it was written.
+/// A table that was kept, with a remark if nobody can say whether it is as it was written. Of a large one the fits are
+/// read when they are asked for.
 pub(crate) fn table(path: &Path, quiet: bool) -> Result<TvbTable, Failure> {
-    Ok(reader(path, quiet)?.whole()?)
+    Ok(reader(path, quiet)?.up_to(TableReader::WHOLE)?)
 }
 
 /// The same before its fits are read.

@@ -360,7 +360,7 @@ impl Problem {
             let whole = (1, 1);
             let to = path.clone();
             self.build_shard(py, iteration, table, to, whole, with_data, n_jobs, progress)?;
-            return Table::open(py, path);
+            return Table::open(py, path, None);
         }
         let blueprint = self.blueprint(iteration, table)?;
         let tracker = Arc::new(Tracker::default());

@@ -153,7 +153,8 @@ pub fn coverage_panel(table: &TvbTable, quantity: &Quantity<'_>, level: f64) -> 
 
 /// Coverage of VB's fits at each ω over bootstraps of all units; nothing where the table has none below ω = 1.
 fn own_curve(table: &TvbTable, quantity: &Quantity<'_>, level: f64) -> Option<CoverageCurve> {
-    let calibrator = Calibrator::new(table, 1).ok()?;
+    let table = table.for_parts(&[quantity.part], &[Method::Anchored]).ok()?;
+    let calibrator = Calibrator::new(&table, 1).ok()?;
     let step = (table.omegas().len() / CURVE_POINTS).max(1);
     let points = calibrator.curve(quantity.part, Method::Vb, level, step).ok()?;
     let points: Vec<_> = points.into_iter().filter(|p| p.coverage.is_finite()).collect();

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
     if reader.bytes() > TableReader::WHOLE && !draws {
         return in_pieces(args, &reader, &functionals, &source);
     }
-    let table = reader.whole()?;
+    let table = reader.up_to(TableReader::WHOLE)?;
     let methods = input::methods(&args.question.ask.method, &usual_methods(&table))?;
     let asked = Asked {
         table: &table,

@@ -199,9 +199,11 @@ pub(super) fn glimpse(
         };
         let whole = |&i: &usize| (0..names.len()).map(|column| value(at, column, i)).collect();
         let of_depth = |i: usize| need.columns.iter().map(move |&column| value(at, column, i));
+        let mut parameters = Vec::with_capacity(need.depth * need.columns.len());
+        parameters.extend((0..need.depth).flat_map(of_depth));
         Ok(Glimpse {
             job,
-            parameters: (0..need.depth).flat_map(of_depth).collect(),
+            parameters,
             status: (0..period).map(of_fit).collect::<Result<_, _>>()?,
             at_points: need.points.iter().map(whole).collect(),
         })
@@ -214,9 +216,11 @@ impl Need<'_> {
     pub(super) fn of(&self, (job, fits): (Job, PathFits), row: usize) -> Glimpse {
         let fit = |i: usize| &fits.parameters[i * row..(i + 1) * row];
         let of_depth = |i: usize| self.columns.iter().map(move |&column| fit(i)[column]);
+        let mut parameters = Vec::with_capacity(self.depth * self.columns.len());
+        parameters.extend((0..self.depth).flat_map(of_depth));
         Glimpse {
             job,
-            parameters: (0..self.depth).flat_map(of_depth).collect(),
+            parameters,
             at_points: self.points.iter().map(|&i| fit(i).to_vec()).collect(),
             status: fits.status,
         }

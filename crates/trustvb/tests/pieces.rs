@@ -7,6 +7,7 @@ mod common;
 
 use common::simulate::Mixture;
 use common::tables::Case;
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use trustvb::calibrate::{Answer, Calibrator, Memory, Method};
 use trustvb::data::Dataset;
@@ -136,6 +137,12 @@ fn a_table_that_was_not_read_reads_what_is_asked() {
         Calibrator::new(&table, 60).unwrap().curve(parts[0], Method::Vb, 0.9, 1).unwrap()
     };
     assert_eq!(format!("{:?}", curve(&lean)), format!("{:?}", curve(&whole)));
+    // What was read is not read again.
+    let read = lean.for_parts(&parts, &[Method::Anchored]).unwrap();
+    let is_read = |methods: &[Method]| {
+        matches!(read.for_parts(&parts[1..], methods).unwrap(), Cow::Borrowed(_))
+    };
+    assert!(is_read(&[Method::Gpc]) && is_read(&[Method::Balanced]) && !is_read(&[Method::Tvb]));
     assert!(lean.whole().unwrap().paths().eq(whole.paths()));
     // All bytes are checked, also those that nobody asked for.
     let part = folder.path().join("a.tvb/parts/full-00001.parquet");

@@ -19,6 +19,7 @@ use crate::store::{PARTS, StoreError, if_there};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -40,6 +41,8 @@ pub(crate) struct Thin {
     reader: TableReader,
     /// Places of the numbers that are kept of a bootstrap's fit.
     columns: Vec<usize>,
+    /// Grid points at which they are kept, of bootstraps of all units and of half samples.
+    depths: [usize; 2],
     /// What flags need of bootstraps of all units at the first ω, in their order.
     first: Vec<First>,
 }
@@ -53,9 +56,6 @@ struct First {
     /// Whether another numbering would fit the full data better.
     mismatched: bool,
 }
-
-/// Some parts of functionals that fit together.
-type Batch = std::ops::Range<usize>;
 
 impl TableReader {
     /// Bytes of a table that are usually read at once; a larger one is asked in pieces.
@@ -118,13 +118,10 @@ impl TableReader {
     }
 
     /// The parts of functionals in batches, each of which needs at most so many bytes of the table, or is one part.
-    pub fn batches(&self, parts: &[&Part], methods: &[Method], most: f64) -> Vec<Batch> {
-        let each: f64 = [Design::Full, Design::Split]
-            .map(|design| {
-                (self.manifest().numbers(design).len() * self.depth(design, methods)) as f64
-            })
-            .iter()
-            .sum();
+    pub fn batches(&self, parts: &[&Part], methods: &[Method], most: f64) -> Vec<Range<usize>> {
+        let numbers = [Design::Full, Design::Split].map(|d| self.manifest().numbers(d).len());
+        let depths = self.depths(methods);
+        let each: f64 = numbers.iter().zip(depths).map(|(n, depth)| (n * depth) as f64).sum();
         let (mut batches, mut start, mut columns) = (Vec::new(), 0, BTreeSet::new());
         for (at, part) in parts.iter().enumerate() {
             let own = part.columns(&self.layout);
@@ -149,6 +146,10 @@ impl TableReader {
         if deep { self.manifest().omegas.len() } else { 1 }
     }
 
+    fn depths(&self, methods: &[Method]) -> [usize; 2] {
+        [Design::Full, Design::Split].map(|design| self.depth(design, methods))
+    }
+
     /// The table as far as these parts of functionals and methods need it. It answers for no others, and its paths hold
     /// less than they should.
     ///
@@ -169,7 +170,8 @@ impl TableReader {
             all.insert(job, fits);
             first.extend(of_first);
         }
-        Ok(self.table(all, Some(Thin { reader: self.clone(), columns, first })))
+        let depths = self.depths(methods);
+        Ok(self.table(all, Some(Thin { reader: self.clone(), columns, depths, first })))
     }
 
     /// The table itself if it takes at most so many bytes of memory; otherwise one that has the full-data fits alone,
@@ -286,9 +288,18 @@ impl TvbTable {
         parts: &[&Part],
         methods: &[Method],
     ) -> Result<Cow<'_, TvbTable>, TableError> {
-        match self.thin() {
+        match self.thin().filter(|thin| !thin.serves(parts, methods)) {
             None => Ok(Cow::Borrowed(self)),
             Some(thin) => Ok(Cow::Owned(thin.reader.for_parts(parts, methods)?)),
+        }
+    }
+
+    /// Parts of functionals that are best asked together: all, unless the table has not been read. Then a few at a time,
+    /// so that what they need of it is not too much.
+    pub fn batches(&self, parts: &[&Part], methods: &[Method]) -> Vec<Range<usize>> {
+        match self.thin() {
+            None => std::iter::once(0..parts.len()).collect(),
+            Some(thin) => thin.reader.batches(parts, methods, PIECE),
         }
     }
 
@@ -317,12 +328,8 @@ impl TvbTable {
         cancel: &AtomicBool,
         done: &dyn Fn(),
     ) -> Result<Vec<Vec<Answer>>, CalibrateError> {
-        let batches = match self.thin() {
-            None => vec![0..parts.len()],
-            Some(thin) => thin.reader.batches(parts, methods, PIECE),
-        };
         let mut answers = Vec::with_capacity(parts.len());
-        for batch in batches {
+        for batch in self.batches(parts, methods) {
             let own = &parts[batch.clone()];
             let table = self.for_parts(own, methods);
             let table = table.map_err(|error| CalibrateError::Unreadable(error.to_string()))?;
@@ -336,6 +343,18 @@ impl TvbTable {
 }
 
 impl Thin {
+    /// Whether all that these need was read.
+    fn serves(&self, parts: &[&Part], methods: &[Method]) -> bool {
+        if self.columns.is_empty() {
+            // It has nothing for flags either.
+            return parts.is_empty();
+        }
+        let has = |column: usize| self.columns.binary_search(&column).is_ok();
+        let depths = self.reader.depths(methods);
+        depths.iter().zip(self.depths).all(|(needed, there)| *needed <= there)
+            && parts.iter().all(|part| part.columns(&self.reader.layout).into_iter().all(has))
+    }
+
     /// Whether a path of such a table has only what was needed of it.
     pub(super) fn is_thin(path: &PathFits) -> bool {
         path.bound.is_empty() && !path.status.is_empty()

@@ -134,7 +134,9 @@ def test_what_is_kept_is_gone_on_with(tmp_path, monkeypatch):
         pandas.testing.assert_frame_equal(found, expected)
         assert Counting.made == made
     kept = pandas.read_parquet(file)
-    assert kept["lower"].equals(expected["lower"]) and kept["group"].tolist() == found["site"].tolist()
+    assert (
+        kept["lower"].equals(expected["lower"]) and kept["group"].tolist() == found["site"].tolist()
+    )
 
 
 def test_what_cannot_be_kept_is_said(frame, tmp_path):

@@ -152,7 +152,10 @@ def _number(x: Any) -> float:
 
 def _restored(columns: Sequence[tuple[str, list[Any]]]) -> list[Row]:
     names = [name for name, _ in columns]
-    return [dict(zip(names, cells, strict=True)) for cells in zip(*(own for _, own in columns), strict=True)]
+    return [
+        dict(zip(names, cells, strict=True))
+        for cells in zip(*(own for _, own in columns), strict=True)
+    ]
 
 
 def _columns(column: str, found: Sequence[Row]) -> dict[str, Any]:
@@ -172,7 +175,9 @@ def _columns(column: str, found: Sequence[Row]) -> dict[str, Any]:
 def _file(keep: str | os.PathLike[str]) -> str:
     name = os.fspath(keep)
     if not name.lower().endswith(".parquet"):
-        raise ValueError(f"keep={name!r}: what is kept becomes a Parquet file; end its name in .parquet")
+        raise ValueError(
+            f"keep={name!r}: what is kept becomes a Parquet file; end its name in .parquet"
+        )
     return name
 
 
@@ -180,7 +185,9 @@ def _settings(model: Any, h: Asked, level: Any, table: Mapping[str, Any]) -> dic
     """All that decides a group's answers but its rows: another question does not go on with this one's file."""
     asked = [h] if isinstance(h, str) or callable(h) else list(h or [])
     if not all(isinstance(text, str) for text in asked):
-        raise ValueError("quantities that are functions cannot be kept: nobody can tell later which they were")
+        raise ValueError(
+            "quantities that are functions cannot be kept: nobody can tell later which they were"
+        )
     return {
         "model": type(model).__name__,
         "parameters": {name: _plain(x) for name, x in model.get_params().items()},

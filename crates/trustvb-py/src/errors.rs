@@ -9,7 +9,7 @@ use trustvb::model::{Degenerate, ModelError};
 use trustvb::remedy::{Advise, Remedy, Setting, in_command};
 use trustvb::resample::ResampleError;
 use trustvb::study::StudyError;
-use trustvb::table::{BuildError, PlanError, TableError};
+use trustvb::table::{BuildError, PlanError, StoreError, TableError};
 
 create_exception!(
     trustvb,
@@ -117,6 +117,12 @@ impl IntoException for CalibrateError {
 }
 
 impl IntoException for BuildError {
+    fn into_exception(self) -> PyErr {
+        run_error(self.advised(in_python))
+    }
+}
+
+impl IntoException for StoreError {
     fn into_exception(self) -> PyErr {
         run_error(self.advised(in_python))
     }

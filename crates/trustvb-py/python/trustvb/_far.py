@@ -97,7 +97,7 @@ class DistributedMixture(GaussianMixture):
             wanted = [(asked[at] - first).tolist() for at, first in zip(own, firsts, strict=True)]
             found = np.empty((len(asked), len(centre)))
             for at, values in zip(own, parts.rows(centre, scale, wanted), strict=True):
-                found[at] = values.reshape(len(at), -1)
+                found[at] = values.reshape(-1, len(centre))
             return found.reshape(-1)
 
         problem = _native.Problem.far(source, summaries, sums, rows, self._spec())

@@ -311,9 +311,10 @@ pub(crate) fn start(args: &IterationArgs, problem: &Problem) -> Result<Start, Fa
     Ok(Start::Centres(centres.concat()))
 }
 
-/// A table that was kept, with a remark if nobody can say whether it is as it was written.
+/// A table that was kept, with a remark if nobody can say whether it is as it was written. Of a large one the fits are
+/// read when they are asked for.
 pub(crate) fn table(path: &Path, quiet: bool) -> Result<TvbTable, Failure> {
-    Ok(reader(path, quiet)?.whole()?)
+    Ok(reader(path, quiet)?.up_to(TableReader::WHOLE)?)
 }
 
 /// The same before its fits are read.
@@ -337,16 +338,16 @@ pub(crate) fn methods_for(
     grid: &GridArgs,
     args: &SettingsArgs,
 ) -> Result<Vec<Method>, Failure> {
-    let streams = streams_rows(args)?;
-    let usual = if streams { ONE_FIT } else { usual_methods(grid) };
+    let only_passes = streams_rows(args)? && grid.subsets.is_none();
+    let usual = if only_passes { ONE_FIT } else { usual_methods(grid) };
     let methods = methods(names, usual)?;
-    match streams && methods.iter().any(|method| method.design().is_some()) {
+    match only_passes && methods.iter().any(|method| method.design().is_some()) {
         true => Err(Failure::usage(&PlanError::Far)),
         false => Ok(methods),
     }
 }
 
-/// What is asked of rows that cannot be resampled.
+/// What is asked of rows that cannot be resampled as a whole.
 const ONE_FIT: &[Method] = &[Method::Jackknife, Method::Vb];
 
 /// The methods of a table when none are named: not those that `--subsets` cannot serve.

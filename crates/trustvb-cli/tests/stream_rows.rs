@@ -64,6 +64,25 @@ fn intervals_by_one_fit_are_those_of_memory() {
 }
 
 #[test]
+fn little_bootstraps_have_the_bits_of_memory() {
+    let scratch = simulated("60000");
+    let ask = |file: &str, more: &[&str]| {
+        let words = ["calibrate", file, "--format", "json", "--subsets", "4", "-B", "40"];
+        let quantities = ["pi[1]", "mu[1,]", "sd[2,1]"];
+        let mut json = scratch.ok(&[&words[..], &quantities[..], more].concat()).json();
+        json["source"] = Value::Null;
+        json
+    };
+    for more in [&[][..], &["--method", "tempered,bootstrap,anchored", "--grid", "5"]] {
+        let held = ask("rows.csv", more);
+        assert!(held["intervals"].as_array().is_some_and(|all| all.len() >= 8));
+        let streamed = [more, &["--stream"]].concat();
+        assert_eq!(ask("rows.csv", &streamed), held);
+        assert_eq!(ask("rows.parquet", &[&streamed[..], &["--threads", "1"]].concat()), held);
+    }
+}
+
+#[test]
 fn pipes_are_read_once() {
     let scratch = simulated("50000");
     let fit = |file: &'static str| ["fit", file, "--stream", "--format", "csv"];
@@ -80,7 +99,12 @@ fn what_needs_rows_in_memory_is_refused() {
     let run = |words: &[&str]| scratch.run(words);
     for (words, code, expected) in [
         (&["calibrate", "rows.csv", "--stream", "--method", "recommended"][..], 2, "jackknife"),
-        (&["calibrate", "rows.csv", "--stream", "--method", "tvb"], 2, "jackknife"),
+        (&["calibrate", "rows.csv", "--stream", "--method", "tvb"], 2, "--subsets 10"),
+        (
+            &["calibrate", "rows.csv", "--stream", "--method", "tvb", "--subsets", "3"],
+            2,
+            "half samples",
+        ),
         (&["calibrate", "rows.csv", "--stream", "--method", "tvb-sequential"], 1, "jackknife"),
         (&["table", "build", "rows.csv", "--stream", "-o", "a.tvb"], 2, "jackknife"),
         (

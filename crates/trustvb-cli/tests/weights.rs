@@ -55,6 +55,7 @@ fn what_is_no_weight_is_refused_by_its_line() {
         ("inf", "--weights", "line 42 has the weight inf"),
         ("", "--frequency", "line 42 has the frequency NaN"),
         ("1.5", "--frequency", "line 42 has the frequency 1.5"),
+        ("1.5", "--frequency", "say that they are survey weights, with --weights n"),
     ] {
         scratch.write("bad.csv", scratch.read("counts.csv") + &format!("yes,u,3,{weight}\n"));
         let run = scratch.run(&["fit", "bad.csv", "--model", "mixture", option, "n"]);

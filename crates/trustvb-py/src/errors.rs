@@ -9,7 +9,7 @@ use trustvb::model::{Degenerate, ModelError};
 use trustvb::remedy::{Advise, Remedy, Setting, in_command};
 use trustvb::resample::ResampleError;
 use trustvb::study::StudyError;
-use trustvb::table::{BuildError, PlanError, TableError};
+use trustvb::table::{BuildError, PlanError, StoreError, TableError};
 
 create_exception!(
     trustvb,
@@ -36,6 +36,9 @@ pub(crate) fn in_python(remedy: &Remedy) -> String {
         Remedy::Components(n) => format!("ask for at most {n} as n_components"),
         Remedy::MixedModel(takes) => format!("use LatentClass, which takes {takes}"),
         Remedy::FewerFits => "ask for fewer bootstraps or points of the grid".to_owned(),
+        Remedy::LittleBootstraps => {
+            "draw bootstraps from subsets of the rows with subsets=10".to_owned()
+        }
         Remedy::Bootstraps(n) => format!("use bootstraps={n} or more"),
         Remedy::SmallerOmegaMin => "a smaller omega_min may be needed".to_owned(),
         Remedy::RoomForGrid => "give a smaller omega_min, such as 0.001".to_owned(),
@@ -114,6 +117,12 @@ impl IntoException for CalibrateError {
 }
 
 impl IntoException for BuildError {
+    fn into_exception(self) -> PyErr {
+        run_error(self.advised(in_python))
+    }
+}
+
+impl IntoException for StoreError {
     fn into_exception(self) -> PyErr {
         run_error(self.advised(in_python))
     }

@@ -8,6 +8,7 @@ mod arrays;
 mod errors;
 mod far;
 mod function;
+mod groups;
 mod options;
 mod outside;
 mod posterior;
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<posterior::Posterior>()?;
     module.add_class::<problem::Problem>()?;
     module.add_class::<far::RowsPart>()?;
+    module.add_class::<groups::KeptGroups>()?;
     module.add_class::<problem::Fit>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<study::Study>()?;

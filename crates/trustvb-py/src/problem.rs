@@ -360,7 +360,7 @@ impl Problem {
             let whole = (1, 1);
             let to = path.clone();
             self.build_shard(py, iteration, table, to, whole, with_data, n_jobs, progress)?;
-            return Table::open(py, path);
+            return Table::open(py, path, None);
         }
         let blueprint = self.blueprint(iteration, table)?;
         let tracker = Arc::new(Tracker::default());
@@ -424,7 +424,9 @@ impl Problem {
 /// A fit that failed is told as such, also when it was the first of a table.
 fn exception(error: TableError) -> PyErr {
     match error {
-        TableError::Build(BuildError::FullData(why)) => why.into_exception(),
+        TableError::Build(BuildError::FullData(why) | BuildError::Rows(why)) => {
+            why.into_exception()
+        }
         other => other.into_exception(),
     }
 }

@@ -3,6 +3,7 @@
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +13,7 @@ use trustvb::functional::{Draws, Functional, Part};
 use trustvb::location::Location;
 use trustvb::posterior::Posterior as InnerPosterior;
 use trustvb::resample::Design;
-use trustvb::table::{TvbTable, merge, open, save};
+use trustvb::table::{TableReader, TvbTable, merge, save};
 
 use crate::answers;
 use crate::arrays::vector;
@@ -66,12 +67,15 @@ pub(crate) fn place(path: &Path) -> PyResult<Location> {
 
 #[pymethods]
 impl Table {
-    /// Opens a table in a folder or an object store.
+    /// Opens a table in a folder or an object store. Of one that takes more than `most` bytes, fits are read when they
+    /// are asked for.
     #[staticmethod]
-    pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    #[pyo3(signature = (path, most=None))]
+    pub(crate) fn open(py: Python<'_>, path: PathBuf, most: Option<f64>) -> PyResult<Table> {
         let place = place(&path)?;
         let tracker = Arc::new(Tracker::default());
-        let table = run(py, None, None, &tracker, move |_| open(&place))?;
+        let most = most.unwrap_or(TableReader::WHOLE);
+        let table = run(py, None, None, &tracker, move |_| TableReader::open(&place)?.up_to(most))?;
         Ok(Table::new(table.map_err(IntoException::into_exception)?))
     }
 
@@ -91,7 +95,7 @@ impl Table {
         let place = place(&path)?;
         let inner = self.inner.clone();
         let tracker = Arc::new(Tracker::default());
-        let saved = run(py, None, None, &tracker, move |_| save(&inner, &place))?;
+        let saved = run(py, None, None, &tracker, move |_| save(&*inner.whole()?, &place))?;
         saved.map_err(IntoException::into_exception)
     }
 
@@ -157,22 +161,15 @@ impl Table {
         let methods = methods(&method_names)?;
         let inner = self.inner.clone();
         let result = run(py, n_jobs, progress.as_ref(), &tracker, move |tracker| {
-            let calibrator = Calibrator::new(&inner, draws)?;
             let parts: Vec<_> = functionals.iter().flat_map(Functional::parts).collect();
             tracker.total.store(parts.len() as u64, Ordering::Relaxed);
-            let mut answers = Vec::new();
-            for part in parts {
-                if tracker.cancel.load(Ordering::Relaxed) {
-                    break;
-                }
-                answers.extend(calibrator.answer(part, &methods, &levels)?);
-                tracker.done.fetch_add(1, Ordering::Relaxed);
-            }
-            Ok::<_, CalibrateError>(answers)
+            let done = || _ = tracker.done.fetch_add(1, Ordering::Relaxed);
+            let how = (&methods[..], &levels[..], draws);
+            inner.answer_all(&parts, &[], how, &tracker.cancel, &done)
         })?;
         check(&raised)?;
         let answers = result.map_err(IntoException::into_exception)?;
-        answers.iter().map(|answer| answers::answer(py, answer)).collect()
+        answers.iter().flatten().map(|answer| answers::answer(py, answer)).collect()
     }
 
     /// The coverage curve of one functional by one method, at every `step`-th point of the grid; a
@@ -197,7 +194,11 @@ impl Table {
                 (0, None) => inner.omegas().len().div_ceil(24),
                 (step, _) => step,
             };
-            Calibrator::new(&inner, draws)?.curve(part, method, level, step)
+            // The curve of a method that looks at none is that of `anchored`.
+            let deep = [method, Method::Anchored];
+            let table = inner.for_parts(&[part], &deep);
+            let table = table.map_err(|error| CalibrateError::Unreadable(error.to_string()))?;
+            Calibrator::new(&table, draws)?.curve(part, method, level, step)
         })?;
         check(&raised)?;
         answers::curve(py, &result.map_err(IntoException::into_exception)?)
@@ -273,7 +274,11 @@ impl Table {
     /// All fits as columns: `design` (0 full, 1 split), `replicate`, `omega`, `status`, `sweeps`, `bound`,
     /// then the parameters by name.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let table = &self.inner;
+        let inner = self.inner.clone();
+        let whole = run(py, None, None, &Arc::new(Tracker::default()), move |_| {
+            inner.whole().map(Cow::into_owned)
+        })?;
+        let table = &whole.map_err(IntoException::into_exception)?;
         let names = table.layout().parameter_names();
         let (mut design, mut replicate, mut status, mut sweeps) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());

@@ -92,3 +92,60 @@ def test_what_is_wrong_with_all_groups_is_said_at_once(frame):
         model.intervals_by(frame.drop(columns="half"), by=["a", "b", "c"])
     with pytest.raises(ValueError, match=r"none of 2 groups could be fitted; the first:.*tau"):
         model.intervals_by(frame, by="half", h="tau[1]", table=FEW)
+
+
+class Counting(trustvb.GaussianMixture):
+    """Counts fits, and is interrupted after some."""
+
+    made = 0
+    most = 10**9
+
+    def fit(self, *args, **kwargs):
+        Counting.made += 1
+        if Counting.made > Counting.most:
+            raise KeyboardInterrupt
+        return super().fit(*args, **kwargs)
+
+
+def test_what_is_kept_is_gone_on_with(tmp_path, monkeypatch):
+    rng = np.random.default_rng(8)
+    data = pandas.DataFrame({"x": np.where(rng.random(1350) < 0.4, 4.0, 0.0)})
+    data["x"] += rng.standard_normal(1350)
+    data["site"] = [f"s{i % 45}" for i in range(1350)]
+    data.loc[data["site"] == "s7", "x"] = 1.0
+    asked = dict(by="site", h=["pi[1]", "mu"], table={"bootstraps": 20}, n_jobs=2)
+    model, file = Counting(2, random_state=3), tmp_path / "sites.parquet"
+    with pytest.warns(UserWarning, match="1 of 45 groups"):
+        expected = model.intervals_by(data, **asked)
+    monkeypatch.setattr(Counting, "made", 0)
+    monkeypatch.setattr(Counting, "most", 30)
+    with pytest.raises(KeyboardInterrupt):
+        model.intervals_by(data, keep=file, **asked)
+    assert not file.exists() and len(list((tmp_path / "sites.parquet.parts/parts").iterdir())) == 1
+    with pytest.raises((ValueError, trustvb.TrustvbError), match="level"):
+        model.intervals_by(data, keep=file, level=0.8, **asked)
+    with pytest.raises((ValueError, trustvb.TrustvbError), match="data"):
+        model.intervals_by(data.assign(x=data["x"] + 1), keep=file, **asked)
+    monkeypatch.setattr(Counting, "made", 0)
+    monkeypatch.setattr(Counting, "most", 25)
+    for made in (25, 25):  # the second time the file is there
+        with pytest.warns(UserWarning, match="1 of 45 groups"):
+            found = model.intervals_by(data, keep=file, **asked)
+        pandas.testing.assert_frame_equal(found, expected)
+        assert Counting.made == made
+    kept = pandas.read_parquet(file)
+    assert (
+        kept["lower"].equals(expected["lower"]) and kept["group"].tolist() == found["site"].tolist()
+    )
+
+
+def test_what_cannot_be_kept_is_said(frame, tmp_path):
+    model = trustvb.GaussianMixture(2)
+    with pytest.raises(ValueError, match=r"\.parquet"):
+        model.intervals_by(frame, by="half", keep=tmp_path / "halves.csv")
+    with pytest.raises(ValueError, match="functions cannot be kept"):
+        model.intervals_by(frame, by="half", h=lambda q: 1.0, keep=tmp_path / "halves.parquet")
+    constant = frame.assign(waiting=1.0)
+    with pytest.raises(ValueError, match="none of 2 groups"):
+        model.intervals_by(constant, by="half", keep=tmp_path / "halves.parquet", table=FEW)
+    assert not list(tmp_path.iterdir())

@@ -68,6 +68,22 @@ def test_frames_arrays_and_files_give_one_answer(data, alone, tmp_path):
     np.testing.assert_allclose(of_frames.predict_proba(data), alone.predict_proba(data), atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_little_bootstraps_are_those_of_one_machine(data, alone):
+    found = fit(in_parts(data), random_state=4)
+    asked = dict(h=["pi[1]", "mu[2,a]", "sd[1,1]"], subsets=5, bootstraps=60, frame="dict")
+    for more in ({}, {"method": ["balanced", "tempered", "bootstrap", "vb"]}):
+        ours, theirs = found.intervals(**asked, **more), alone.intervals(**asked, **more)
+        assert list(ours) == list(theirs)
+        assert list(ours["method"]) == list(theirs["method"])
+        for name in ("estimate", "lower", "upper"):
+            np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-6, atol=1e-7)
+    with pytest.raises(ValueError, match="subsets=10"):
+        found.intervals(method="bootstrap")
+    with pytest.raises(ValueError, match="half samples"):
+        found.intervals(method="tvb", subsets=5)
+
+
 def test_columns_are_chosen_and_gaps_left_out(data, tmp_path):
     wide = data.assign(c="text")
     wide.loc[17, "b"] = np.nan

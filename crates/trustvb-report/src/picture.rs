@@ -118,6 +118,25 @@ fn axis_label(table: &TvbTable, part: &Part) -> String {
     }
 }
 
+/// The [`coverage_panel`] of each quantity; of a table that has not been read, a few are looked at together.
+pub fn coverage_panels(
+    table: &TvbTable,
+    quantities: &[Quantity<'_>],
+    level: f64,
+) -> Vec<CoveragePanel> {
+    let parts: Vec<&Part> = quantities.iter().map(|quantity| quantity.part).collect();
+    let mut panels = Vec::with_capacity(parts.len());
+    for batch in table.batches(&parts, OWN_CURVE) {
+        let read = table.for_parts(&parts[batch.clone()], OWN_CURVE);
+        let table = read.as_deref().unwrap_or(table);
+        panels.extend(quantities[batch].iter().map(|q| coverage_panel(table, q, level)));
+    }
+    panels
+}
+
+/// The method that looks at what the curve of VB's own intervals does.
+const OWN_CURVE: &[Method] = &[Method::Anchored];
+
 /// The coverage curves of a quantity at a level, and what VB's own interval covers.
 ///
 /// `tvb` looks at half samples, whose curve does not begin where VB's coverage is; so the curve over bootstraps of all
@@ -153,7 +172,8 @@ pub fn coverage_panel(table: &TvbTable, quantity: &Quantity<'_>, level: f64) -> 
 
 /// Coverage of VB's fits at each ω over bootstraps of all units; nothing where the table has none below ω = 1.
 fn own_curve(table: &TvbTable, quantity: &Quantity<'_>, level: f64) -> Option<CoverageCurve> {
-    let calibrator = Calibrator::new(table, 1).ok()?;
+    let table = table.for_parts(&[quantity.part], OWN_CURVE).ok()?;
+    let calibrator = Calibrator::new(&table, 1).ok()?;
     let step = (table.omegas().len() / CURVE_POINTS).max(1);
     let points = calibrator.curve(quantity.part, Method::Vb, level, step).ok()?;
     let points: Vec<_> = points.into_iter().filter(|p| p.coverage.is_finite()).collect();

@@ -5,7 +5,7 @@
 //! that it was made for, so that the same work is not done twice. What it holds follows from the parts alone, and what
 //! they hold from the manifest: the bytes are the same resumed or not.
 
-use crate::data::{RowGroups, Sheet, metadata_of, replace_file};
+use crate::data::{RowGroups, Sheet, metadata_of, read_sheet, replace_file};
 use crate::location::Location;
 use crate::remedy::Remedy;
 use crate::store::{self, MANIFEST, PARTS, Store, StoreError, Words, seal_of};
@@ -112,6 +112,22 @@ pub struct Unfinished {
 pub fn is_finished(file: &Path, run: &Run) -> bool {
     let owner = seal_of(&Manifest::new(run));
     metadata_of(file).into_iter().any(|(key, value)| key == OWNER && value == owner)
+}
+
+/// The rows of a file that holds all groups of a run.
+///
+/// # Errors
+/// If it cannot be read, or is not that of the run.
+pub fn read_finished(file: &Path, run: &Run) -> Result<Sheet, StoreError> {
+    let name = || file.display().to_string();
+    let content = fs::read(file).map_err(|source| StoreError::Io { file: name(), source })?;
+    let wrong = |what: String| StoreError::Io { file: name(), source: io::Error::other(what) };
+    let (sheet, metadata) = read_sheet(content).map_err(wrong)?;
+    let owner = seal_of(&Manifest::new(run));
+    match metadata.iter().any(|(key, value)| key == OWNER && *value == owner) {
+        true => Ok(sheet),
+        false => Err(wrong("it is not that of this run".to_owned())),
+    }
 }
 
 /// The folder of parts of a file.
@@ -315,7 +331,8 @@ mod tests {
     }
 
     fn read(file: &Path) -> Sheet {
-        crate::data::read_sheet(fs::read(file).unwrap()).unwrap().0
+        assert!(read_finished(file, &run(50, 2)).is_err());
+        read_finished(file, &run(50, 1)).unwrap()
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub enum Remedy {
     Stream,
     /// Fewer bootstraps, or points of the grid.
     FewerFits,
+    /// Bootstraps of subsets of the units.
+    LittleBootstraps,
     /// At least so many bootstraps.
     Bootstraps(u32),
     /// A smaller smallest ω, which may be needed.
@@ -121,6 +123,9 @@ pub fn in_command(remedy: &Remedy) -> String {
         Remedy::MixedModel(takes) => format!("use --model mixture, which takes {takes}"),
         Remedy::Stream => "read it with --stream (gmm, bmlr)".to_owned(),
         Remedy::FewerFits => "ask for fewer bootstraps (-B) or points (--grid)".to_owned(),
+        Remedy::LittleBootstraps => {
+            "draw bootstraps from subsets of the rows with --subsets 10".to_owned()
+        }
         Remedy::Bootstraps(n) => format!("use -B {n} or more"),
         Remedy::SmallerOmegaMin => "a smaller --omega-min may be needed".to_owned(),
         Remedy::RoomForGrid => "give a smaller --omega-min, such as 0.001".to_owned(),

@@ -64,18 +64,45 @@ impl Subsets {
     }
 
     /// The units of a subset: all different, in a random order (Floyd's algorithm).
-    fn units(&self, seed: u64, number: u32, n_units: usize) -> Vec<u32> {
+    fn units(&self, seed: u64, number: u32, n_units: usize) -> Vec<usize> {
         let mut rng = stream(seed, Purpose::Subset, u64::from(number));
         let size = (self.size as usize).min(n_units);
         let mut chosen = HashSet::with_capacity(size);
         let mut units = Vec::with_capacity(size);
         for last in n_units - size..n_units {
-            let drawn = index(&mut rng, last + 1) as u32;
-            let unit = if chosen.insert(drawn) { drawn } else { last as u32 };
+            let drawn = index(&mut rng, last + 1);
+            let unit = if chosen.insert(drawn) { drawn } else { last };
             chosen.insert(unit);
             units.push(unit);
         }
         units
+    }
+
+    /// The units of a subset with their weights: their share of all units, or how often a bootstrap draws them.
+    fn weights(
+        &self,
+        seed: u64,
+        design: Design,
+        replicate: u32,
+        n_units: usize,
+    ) -> Vec<(usize, f64)> {
+        if design == Design::Subset {
+            let units = self.units(seed, replicate, n_units);
+            let share = n_units as f64 / units.len() as f64;
+            return units.into_iter().map(|unit| (unit, share)).collect();
+        }
+        let units = self.units(seed, self.of_bootstrap(replicate), n_units);
+        let mut rng = stream(seed, Purpose::FullBootstrap, u64::from(replicate));
+        // Multinomial counts, one binomial after the other: as many steps as the subset has units.
+        let (mut left, size) = (n_units as u64, units.len());
+        let draw = |(i, unit): (usize, usize)| {
+            let share = 1.0 / (size - i) as f64;
+            // A probability in (0, 1] is always taken.
+            let count = Binomial::new(left, share).map_or(0, |law| law.sample(&mut rng));
+            left -= count;
+            (unit, count as f64)
+        };
+        units.into_iter().enumerate().map(draw).collect()
     }
 }
 
@@ -86,6 +113,8 @@ pub struct Resamples {
     fresh_splits: bool,
     given: Option<GivenResamples>,
     subsets: Option<Subsets>,
+    /// The number of all units, where models have those of one subset alone.
+    within: Option<usize>,
 }
 
 /// Resamples from a file.
@@ -235,13 +264,27 @@ impl Resamples {
     /// Resamples from a seed, with a new split and new bootstraps at every ω if `fresh_splits`, and
     /// the user's own where there are any.
     pub fn new(seed: u64, fresh_splits: bool, given: Option<GivenResamples>) -> Resamples {
-        Resamples { seed, fresh_splits, given, subsets: None }
+        Resamples { seed, fresh_splits, given, subsets: None, within: None }
     }
 
     /// Draws bootstraps of all units from subsets.
     pub fn with_subsets(mut self, subsets: Option<Subsets>) -> Resamples {
         self.subsets = subsets;
         self
+    }
+
+    /// The same for models that have, of `n_units` units, those of one subset alone, in their order.
+    pub(crate) fn within_subsets(&self, n_units: usize) -> Resamples {
+        Resamples { within: Some(n_units), ..self.clone() }
+    }
+
+    /// The units of a subset, in their order; none where bootstraps are drawn from all units.
+    pub(crate) fn subset(&self, number: u32, n_units: usize) -> Vec<usize> {
+        let subsets = self.subsets.iter();
+        let mut units: Vec<usize> =
+            subsets.flat_map(|subsets| subsets.units(self.seed, number, n_units)).collect();
+        units.sort_unstable();
+        units
     }
 
     /// Whether weights change along the ω-path, so that nothing is warm-started.
@@ -258,6 +301,11 @@ impl Resamples {
         replicate: u32,
         omega_number: usize,
     ) -> Vec<f64> {
+        if let (Some(n_units), Some(subsets)) = (self.within, self.subsets) {
+            let mut of_units = subsets.weights(self.seed, design, replicate, n_units);
+            of_units.sort_unstable_by_key(|(unit, _)| *unit);
+            return of_units.into_iter().map(|(_, weight)| weight).collect();
+        }
         let Some(repeats) = model.repeats() else {
             return self.weights(design, replicate, omega_number, model.n_units());
         };
@@ -295,23 +343,9 @@ impl Resamples {
         let place = if self.fresh_splits { (omega_number as u64 + 1) << 32 } else { 0 };
         match (design, self.subsets) {
             (Design::Subset, None) => {}
-            (Design::Subset, Some(subsets)) => {
-                let units = subsets.units(self.seed, replicate, n_units);
-                let share = n_units as f64 / units.len() as f64;
-                units.iter().for_each(|&unit| weights[unit as usize] = share);
-            }
-            (Design::Full, Some(subsets)) => {
-                let number = subsets.of_bootstrap(replicate);
-                let units = subsets.units(self.seed, number, n_units);
-                let mut rng = stream(self.seed, Purpose::FullBootstrap, u64::from(replicate));
-                // Multinomial counts, one binomial after the other: as many steps as the subset has units.
-                let mut left = n_units as u64;
-                for (i, &unit) in units.iter().enumerate() {
-                    let share = 1.0 / (units.len() - i) as f64;
-                    // A probability in (0, 1] is always taken.
-                    let count = Binomial::new(left, share).map_or(0, |law| law.sample(&mut rng));
-                    weights[unit as usize] = count as f64;
-                    left -= count;
+            (Design::Subset | Design::Full, Some(subsets)) => {
+                for (unit, weight) in subsets.weights(self.seed, design, replicate, n_units) {
+                    weights[unit] = weight;
                 }
             }
             (Design::Full, None) => {

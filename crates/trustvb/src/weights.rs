@@ -109,6 +109,13 @@ impl std::fmt::Display for WeightError {
 }
 
 impl WeightError {
+    /// Whether it advises to say that these are survey weights; how that is said, each interface has its own words for.
+    pub(crate) fn suggests_survey_weights(&self) -> bool {
+        let kind = WeightKind::Frequency;
+        matches!(self, WeightError::TooMany(_))
+            || matches!(self, WeightError::Value { kind: own, .. } if *own == kind)
+    }
+
     /// The error in words, with rows as `place` calls them.
     pub fn said(&self, place: &dyn Fn(usize) -> String) -> String {
         match self {

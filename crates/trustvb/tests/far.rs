@@ -7,15 +7,19 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use trustvb::calibrate::Method;
 use trustvb::data::{DataError, Dataset, Frame, Pieces, ReadOptions, read_path};
 use trustvb::fit::{FitOptions, InfluenceError, Linearisation, Start, Stopping, fit};
 use trustvb::model::{
-    Degenerate, FarRows, Gmm, GmmPrior, Model, ModelData, Pass, PassKind, RowKeeper, RowsPart,
-    RowsSummary, Source, TakePieces, Update, Wished, Wishes,
+    Degenerate, FarRows, GaussianMixture, Gmm, GmmPrior, Model, ModelData, Pass, PassKind,
+    RowKeeper, RowsPart, RowsSummary, Source, TakePieces, Update, Wished, Wishes,
 };
 use trustvb::posterior::Posterior;
 use trustvb::problem::Problem;
 use trustvb::random::{Purpose, stream};
+use trustvb::remedy::Advise;
+use trustvb::resample::Subsets;
+use trustvb::table::{BuildError, Plan, PlanError, TvbTable};
 
 /// Rows of three overlapping clusters; the first column is far from zero.
 fn rows(n: usize, p: usize) -> Dataset {
@@ -210,6 +214,87 @@ fn a_streamed_file_has_the_bits_of_memory() {
             assert_eq!(a.posterior.parameters(), b.posterior.parameters());
         }
     }
+}
+
+fn mixture(data: ModelData) -> Problem {
+    Problem::new(GaussianMixture::new(2), data).unwrap()
+}
+
+/// A table of little bootstraps with a short grid.
+fn little(problem: &Problem) -> Result<TvbTable, BuildError> {
+    let plan = Plan {
+        subsets: Some(Subsets::of(problem.n_units(), 3)),
+        grid: 4,
+        omega_min: 0.2,
+        bootstraps: 10,
+        ..Plan::for_methods(5, &[Method::Balanced, Method::Anchored])
+    };
+    problem.table().plan(plan).build()
+}
+
+#[test]
+fn little_bootstraps_have_the_bits_of_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    // Few rows are fetched as a whole, of many some are.
+    for n in [3_000, 90_000] {
+        let data = rows(n, 2);
+        let path = written(&data, folder.path());
+        let expected = little(&mixture(data.clone().into())).unwrap();
+        assert_eq!(expected.paths().count(), 1 + 10 + 3);
+        let found = little(&mixture(streamed(&path, 1 << 16))).unwrap();
+        assert!(found.paths().eq(expected.paths()));
+        let ask = |table: &TvbTable| table.ask("mu[1,x2]").unwrap().recommended().unwrap();
+        let (a, b) = (ask(&found), ask(&expected));
+        assert_eq!((a.method, a.lower, a.upper), (Method::Balanced, b.lower, b.upper));
+        // On other machines sums are added in another order.
+        let apart = little(&mixture(parts(&data, &[1000, n / 2], usize::MAX).into())).unwrap();
+        for ((job, a), (other, b)) in apart.paths().zip(expected.paths()) {
+            assert_eq!(job, other);
+            for (a, b) in a.parameters.iter().zip(&b.parameters) {
+                assert!((a - b).abs() < 1e-4 * b.abs().max(1e-3), "{job:?}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn resamples_of_all_rows_are_refused_with_a_way_out() {
+    let data = rows(3_000, 2);
+    let problem = mixture(parts(&data, &[1000], usize::MAX).into());
+    let why = problem.table().methods(&[Method::Bootstrap]).check().unwrap_err();
+    assert_eq!(why, PlanError::Far);
+    let said = why.advised(trustvb::remedy::in_command);
+    assert!(said.contains("--subsets 10") && said.contains("jackknife"), "{said}");
+    // Half samples cannot be drawn from subsets.
+    let plan = Plan {
+        subsets: Some(Subsets::of(3_000, 3)),
+        ..Plan::for_methods(1, &[Method::Balanced, Method::Tvb])
+    };
+    assert_eq!(problem.table().plan(plan).check().unwrap_err(), PlanError::SubsetsAndSplits);
+}
+
+#[test]
+fn rows_that_cannot_be_fetched_end_the_table_with_their_reason() {
+    #[derive(Debug)]
+    struct Sums(FarRows, RowsPart);
+    impl RowKeeper for Sums {
+        fn sums(&self, pass: &Pass) -> Result<Vec<f64>, String> {
+            self.1.sums(pass)
+        }
+        fn rows(&self, units: (&[f64], &[f64]), numbers: &[usize]) -> Result<Vec<f64>, String> {
+            // Starts look at others than subsets do.
+            match numbers.len() == Subsets::of(self.0.summary().n_rows, 3).size as usize {
+                true => Err("the cable is cut".to_owned()),
+                false => self.1.rows(units, numbers),
+            }
+        }
+    }
+    let data = rows(90_000, 2);
+    let (known, part) = (parts(&data, &[], usize::MAX), RowsPart::new(&data));
+    let summary = known.summary().clone();
+    let far = FarRows::new("parts", summary, Arc::new(Sums(known, part)));
+    let why = little(&mixture(far.into())).unwrap_err().to_string();
+    assert_eq!(why, "the rows cannot be read: the cable is cut");
 }
 
 #[test]

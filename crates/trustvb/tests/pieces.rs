@@ -7,12 +7,13 @@ mod common;
 
 use common::simulate::Mixture;
 use common::tables::Case;
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use trustvb::calibrate::{Answer, Calibrator, Memory, Method};
 use trustvb::data::Dataset;
 use trustvb::functional::{Functional, Part};
 use trustvb::location::Location;
-use trustvb::table::{TableError, TableReader, save};
+use trustvb::table::{TableError, TableReader, TvbTable, save};
 
 const LEVELS: [f64; 2] = [0.8, 0.95];
 
@@ -100,4 +101,56 @@ fn a_table_in_pieces_answers_as_the_whole() {
 fn so_does_one_of_little_bootstraps() {
     let case = Case::gmm(data(3000), 2).grid(3, 0.5).bootstraps(24, 0).subsets(3);
     compare(&case, &[Method::Balanced, Method::Vb, Method::Anchored]);
+}
+
+#[test]
+fn a_table_that_was_not_read_reads_what_is_asked() {
+    let case = Case::gmm(data(150), 2).grid(12, 0.02).bootstraps(45, 30);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Location::from(folder.path().join("a.tvb"));
+    save(&case.build(), &place).unwrap();
+    let reader = TableReader::open(&place).unwrap();
+    assert!(!reader.up_to(TableReader::WHOLE).unwrap().is_thin());
+    let (whole, lean) = (reader.whole().unwrap(), reader.up_to(0.0).unwrap());
+    assert!(lean.is_thin());
+    assert_eq!(lean.n_fits(), whole.n_fits());
+    // The full-data fits are there, as pictures and summaries need them.
+    assert_eq!(lean.full_data_posterior(0.3), whole.full_data_posterior(0.3));
+    let functional = Functional::parse("mu[1,]", reader.layout()).unwrap();
+    let parts: Vec<&Part> = functional.parts().iter().collect();
+    let methods = [Method::Balanced, Method::Vb, Method::Tvb];
+    let never = AtomicBool::new(false);
+    let answers = |table: &TvbTable, known: &[&Memory]| -> Vec<String> {
+        let how = (&methods[..], &LEVELS[..], 60);
+        let found = table.answer_all(&parts, known, how, &never, &|| ()).unwrap();
+        found.iter().flatten().map(said).collect()
+    };
+    let expected = answers(&whole, &[]);
+    assert_eq!(answers(&lean, &[]), expected);
+    let memories = [Memory::default(), Memory::default()];
+    for _ in 0..2 {
+        assert_eq!(answers(&lean, &memories.each_ref()), expected);
+    }
+    assert!(memories[1].bytes() > 0);
+    let curve = |table: &TvbTable| {
+        let table = table.for_parts(&parts[..1], &[Method::Anchored]).unwrap();
+        Calibrator::new(&table, 60).unwrap().curve(parts[0], Method::Vb, 0.9, 1).unwrap()
+    };
+    assert_eq!(format!("{:?}", curve(&lean)), format!("{:?}", curve(&whole)));
+    // What was read is not read again.
+    let read = lean.for_parts(&parts, &[Method::Anchored]).unwrap();
+    let is_read = |methods: &[Method]| {
+        matches!(read.for_parts(&parts[1..], methods).unwrap(), Cow::Borrowed(_))
+    };
+    assert!(is_read(&[Method::Gpc]) && is_read(&[Method::Balanced]) && !is_read(&[Method::Tvb]));
+    assert!(lean.whole().unwrap().paths().eq(whole.paths()));
+    // All bytes are checked, also those that nobody asked for.
+    let part = folder.path().join("a.tvb/parts/full-00001.parquet");
+    let mut bytes = std::fs::read(&part).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&part, bytes).unwrap();
+    let how = (&methods[..1], &LEVELS[..], 60);
+    let why = lean.answer_all(&parts, &[], how, &never, &|| ()).unwrap_err().to_string();
+    assert!(why.contains("full-00001.parquet") && why.contains("checksum"), "{why}");
 }

@@ -7,7 +7,7 @@ mod common;
 use common::simulate::Mixture;
 use common::tables::{Case, ask_one};
 use trustvb::backend::Job;
-use trustvb::calibrate::Method;
+use trustvb::calibrate::{Answer, Flag, Method};
 use trustvb::data::Dataset;
 use trustvb::functional::Functional;
 use trustvb::resample::Design;
@@ -34,6 +34,10 @@ fn spread(table: &TvbTable, text: &str) -> f64 {
     (squares / f64::from(BOOTSTRAPS)).sqrt()
 }
 
+fn names(answer: &Answer) -> Vec<&'static str> {
+    answer.flags.iter().map(Flag::name).collect()
+}
+
 /// A spread from 160 bootstraps has a relative standard error of 5.6%, the ratio of two 8%, and subsets add some.
 #[test]
 fn spreads_and_intervals_are_those_of_all_units() {
@@ -42,11 +46,12 @@ fn spreads_and_intervals_are_those_of_all_units() {
     for text in ["pi[1]", "mu[1,a]", "mu[1,a] - mu[2,a]", "sd[2,b]"] {
         let ratio = spread(&little, text) / spread(&full, text);
         assert!((ratio - 1.0).abs() < 0.25, "{text}: {ratio}");
-        for method in [Method::Anchored, Method::Bootstrap] {
+        for method in [Method::Anchored, Method::Bootstrap, Method::Balanced, Method::Tempered] {
             let (a, b) = (ask_one(&full, text, method), ask_one(&little, text, method));
             let ratio = (b.upper - b.lower) / (a.upper - a.lower);
             assert!((ratio - 1.0).abs() < 0.25, "{text} {}: {ratio}", method.name());
             assert_eq!(a.estimate, b.estimate);
+            assert_eq!(names(&a), names(&b), "{text} {}", method.name());
         }
     }
 }

@@ -6,14 +6,11 @@ use crate::output::{Heading, answers, check, write};
 use crate::say::say;
 use crate::{input, progress};
 use trustvb::answers::usual_methods;
-use trustvb::calibrate::{Calibrator, Memory, Method};
+use trustvb::calibrate::{Calibrator, Method};
 use trustvb::functional::{Functional, Part};
 use trustvb::resample::Design;
 use trustvb::table::{TableReader, TvbTable};
 use trustvb_report::picture::Quantity;
-
-/// Bytes of a table that are read as a whole; of a larger one only what is asked for, in pieces.
-const WHOLE: f64 = 256e6;
 
 /// Bytes of such a piece.
 const PIECE: f64 = 128e6;
@@ -25,10 +22,10 @@ pub(crate) fn run(args: &IntervalArgs) -> Result<(), Failure> {
     super::plot::check_all(&args.question)?;
     let source = args.table.display().to_string();
     let draws = args.question.plot.is_some() || args.question.profile.is_some();
-    if reader.bytes() > WHOLE && !draws {
+    if reader.bytes() > TableReader::WHOLE && !draws {
         return in_pieces(args, &reader, &functionals, &source);
     }
-    let table = reader.whole()?;
+    let table = reader.up_to(TableReader::WHOLE)?;
     let methods = input::methods(&args.question.ask.method, &usual_methods(&table))?;
     let asked = Asked {
         table: &table,
@@ -146,24 +143,15 @@ fn show(
 /// The answers, quantity by quantity.
 pub(crate) fn answer<'a>(asked: &Asked<'a>) -> Result<Vec<Quantity<'a>>, Failure> {
     let levels = input::levels(asked.question);
-    let calibrator = Calibrator::new(asked.table, asked.question.draws)?;
     let parts: Vec<_> = asked.functionals.iter().flat_map(Functional::parts).collect();
     let bar = progress::bar("calibrating", asked.quiet);
     bar.set_length(parts.len() as u64);
-    let mut quantities = Vec::new();
-    for part in parts {
-        let answers = calibrator.answer_with(
-            part,
-            asked.methods,
-            &levels,
-            &Memory::default(),
-            progress::interruption(),
-        )?;
-        quantities.push(Quantity { part, answers });
-        bar.inc(1);
-    }
+    let how = (asked.methods, &levels[..], asked.question.draws);
+    let cancel = progress::interruption();
+    let answers = asked.table.answer_all(&parts, &[], how, cancel, &|| bar.inc(1))?;
     bar.finish_and_clear();
-    Ok(quantities)
+    let quantities = parts.into_iter().zip(answers);
+    Ok(quantities.map(|(part, answers)| Quantity { part, answers }).collect())
 }
 
 /// Data, their size and the model, in a line.

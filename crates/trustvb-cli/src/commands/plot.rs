@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::check_path;
 use std::path::Path;
 use trustvb::table::TvbTable;
-use trustvb_report::picture::{ClusterPicture, Quantity, clusters, coverage_panel, density_panel};
+use trustvb_report::picture::{ClusterPicture, Quantity, clusters, coverage_panels, density_panel};
 use trustvb_report::{CalibrationFigure, CalibrationRow, profile, save};
 
 /// Refuses files that cannot be drawn before any work is done.
@@ -44,9 +44,10 @@ pub(crate) fn draw(
     let manifest = table.manifest();
     let rows = quantities
         .iter()
-        .map(|quantity| CalibrationRow {
+        .zip(coverage_panels(table, quantities, level))
+        .map(|(quantity, coverage)| CalibrationRow {
             density: density_panel(table, quantity, level, draws),
-            coverage: coverage_panel(table, quantity, level),
+            coverage,
         })
         .collect();
     let clusters = match clusters(table) {

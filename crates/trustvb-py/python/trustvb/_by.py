@@ -1,7 +1,12 @@
-"""The same question for each group of rows: one model per group, one tidy frame, as ``trustvb calibrate --by``."""
+"""The same question for each group of rows: one model per group, one tidy frame, as ``trustvb calibrate --by``.
+
+With ``keep`` what is done is kept in a Parquet file, block by block of groups, and the same call goes on from there.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,10 +20,15 @@ from . import _ask, _frames
 from ._ask import Asked
 from ._frames import FrameName
 from ._messages import CalibrationWarning, ConvergenceWarning, warn
-from ._native import TrustvbError
+from ._native import KeptGroups, TrustvbError
 from ._progress import Progress, Wish
 
 Rows = NDArray[np.intp]
+Row = dict[str, Any]
+
+#: Answers' cells that are words, and all cells of a row that is kept.
+_WORDS = ("functional", "verdict", "method")
+_CELLS = ("group", "rows", *_frames.ANSWER, "warnings", "error")
 
 
 def intervals_by(
@@ -32,6 +42,7 @@ def intervals_by(
     n_jobs: int | None,
     progress: Wish,
     frame: FrameName,
+    keep: str | os.PathLike[str] | None,
 ) -> Any:
     """A row per group, quantity and level; a group that cannot be fitted is a row that says why."""
     _ask.levels(level)
@@ -42,7 +53,8 @@ def intervals_by(
         if _length(x) not in (None, len(labels)):
             raise ValueError(f"by has {len(labels)} values, but the data have {_length(x)} rows")
 
-    def one(rows: Rows) -> list[dict[str, Any]] | str:
+    def one(label: str) -> list[Row]:
+        rows = groups[label]
         fresh = type(model)(**model.get_params())
         try:
             fresh.fit(
@@ -53,65 +65,164 @@ def intervals_by(
             held, _ = fresh._asked(h, level, fresh._one_method(), options)
             answers: list[dict[str, Any]] = held._one_answer(h, level, n_jobs=1, progress=False)
         except (TrustvbError, ValueError) as error:
-            return str(error)
-        return answers
+            return [_row(label, len(rows), {}, str(error))]
+        return [_row(label, len(rows), answer, "") for answer in answers]
 
-    found = _all(one, list(groups.values()), n_jobs, progress)
-    failed = [answer for answer in found if isinstance(answer, str)]
-    if len(failed) == len(found):
-        raise ValueError(f"none of {len(found)} groups could be fitted; the first: {failed[0]}")
+    every = list(groups)
+    if keep is None:
+        found: list[Row] = []
+        _all(one, every, n_jobs, progress, lambda _, rows: found.extend(rows))
+    else:
+        settings = _settings(model, h, level, table)
+        kept = KeptGroups(
+            _file(keep), column, _digest(labels, data, named), len(every), json.dumps(settings)
+        )
+        _missing(kept, one, every, n_jobs, progress)
+        first = kept.finish()
+        # Of a run in which all failed nothing is kept.
+        found = _restored(kept.rows()) if first is None else [{"error": first}] * len(every)
+    failed = [str(row["error"]) for row in found if row["error"]]
+    if len(failed) == len(groups):
+        raise ValueError(f"none of {len(groups)} groups could be fitted; the first: {failed[0]}")
     if failed:
-        warn(f"{len(failed)} of {len(found)} groups could not be fitted: see `error`", UserWarning)
-    return _frames.make(_columns(column, groups, found), frame)
+        warn(f"{len(failed)} of {len(groups)} groups could not be fitted: see `error`", UserWarning)
+    return _frames.make(_columns(column, found), frame)
 
 
 def _all(
-    one: Callable[[Rows], Any], groups: list[Rows], n_jobs: int | None, progress: Wish
-) -> list[Any]:
-    """What came of each group, in their order, on several threads: fits leave Python's lock."""
+    one: Callable[[str], list[Row]],
+    labels: Sequence[str],
+    n_jobs: int | None,
+    progress: Wish,
+    take: Callable[[int, list[Row]], None],
+) -> None:
+    """Gives what came of each group to ``take``, in their order; several threads work, as fits leave Python's lock."""
     workers = _ask.jobs(n_jobs) or os.cpu_count() or 1
     with warnings.catch_warnings(), Progress("groups", progress) as bar:
         # What they would say stands in the columns of the frame.
         warnings.simplefilter("ignore", CalibrationWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         with ThreadPoolExecutor(workers) as pool:
-            waiting = [pool.submit(one, rows) for rows in groups]
+            waiting = [pool.submit(one, label) for label in labels]
             try:
-                found = []
-                for future in waiting:
-                    found.append(future.result())
+                for number, future in enumerate(waiting):
+                    take(number, future.result())
                     if bar.callback is not None:
-                        bar.callback(len(found), len(groups))
-                return found
+                        bar.callback(number + 1, len(labels))
             finally:
                 for future in waiting:
                     future.cancel()
 
 
-def _columns(
-    column: str, groups: Mapping[str, Rows], found: Sequence[list[dict[str, Any]] | str]
-) -> dict[str, Any]:
-    """The frame's columns: those of ``intervals`` behind the group and its size, and one for each warning."""
-    answers = [
-        (label, len(rows), answer)
-        for (label, rows), answers in zip(groups.items(), found, strict=True)
-        for answer in ([{"error": answers}] if isinstance(answers, str) else answers)
-    ]
-    columns: dict[str, Any] = {
-        column: [label for label, _, _ in answers],
-        "rows": [n for _, n, _ in answers],
-    }
+def _missing(
+    kept: KeptGroups,
+    one: Callable[[str], list[Row]],
+    labels: Sequence[str],
+    n_jobs: int | None,
+    progress: Wish,
+) -> None:
+    """Does what is not kept yet, and keeps each block when its last group is done."""
+    blocks = kept.missing()
+    todo = [(block, group) for block, first, end in blocks for group in range(first, end)]
+    last = {block: end - 1 for block, _, end in blocks}
+    rows: list[Row] = []
+
+    def take(number: int, more: list[Row]) -> None:
+        block, group = todo[number]
+        rows.extend(more)
+        if group == last[block]:
+            kept.keep(block, [(name, [row[name] for row in rows]) for name in _CELLS])
+            rows.clear()
+
+    _all(one, [labels[group] for _, group in todo], n_jobs, progress, take)
+
+
+def _row(label: str, n_rows: int, answer: Mapping[str, Any], error: str) -> Row:
+    """The cells of an answer, words and numbers alone, so that a file gives them back."""
+    row: Row = {"group": label, "rows": float(n_rows), "error": error}
     for name in _frames.ANSWER:
-        text = name in ("functional", "verdict", "method")
-        columns[name] = [row.get(name, "" if text else float("nan")) for _, _, row in answers]
-    raised = [
-        set(_frames.flags(row, distrust=True).split(";")) if "flags" in row else set()
-        for _, _, row in answers
+        row[name] = str(answer.get(name, "")) if name in _WORDS else _number(answer.get(name))
+    row["warnings"] = _frames.flags(dict(answer), distrust=True) if "flags" in answer else ""
+    return row
+
+
+def _number(x: Any) -> float:
+    return float("nan") if x is None else float(x)
+
+
+def _restored(columns: Sequence[tuple[str, list[Any]]]) -> list[Row]:
+    names = [name for name, _ in columns]
+    return [
+        dict(zip(names, cells, strict=True))
+        for cells in zip(*(own for _, own in columns), strict=True)
     ]
-    columns["error"] = [row.get("error", "") for _, _, row in answers]
+
+
+def _columns(column: str, found: Sequence[Row]) -> dict[str, Any]:
+    """The frame's columns: those of ``intervals`` behind the group and its size, and one for each warning."""
+    columns: dict[str, Any] = {
+        column: [row["group"] for row in found],
+        "rows": [int(row["rows"]) for row in found],
+    }
+    for name in (*_frames.ANSWER, "error"):
+        columns[name] = [row[name] for row in found]
+    raised = [set(str(row["warnings"]).split(";")) for row in found]
     for name in sorted(set().union(*raised) - {""}):
         columns[name] = [name in own for own in raised]
     return columns
+
+
+def _file(keep: str | os.PathLike[str]) -> str:
+    name = os.fspath(keep)
+    if not name.lower().endswith(".parquet"):
+        raise ValueError(
+            f"keep={name!r}: what is kept becomes a Parquet file; end its name in .parquet"
+        )
+    return name
+
+
+def _settings(model: Any, h: Asked, level: Any, table: Mapping[str, Any]) -> dict[str, Any]:
+    """All that decides a group's answers but its rows: another question does not go on with this one's file."""
+    asked = [h] if isinstance(h, str) or callable(h) else list(h or [])
+    if not all(isinstance(text, str) for text in asked):
+        raise ValueError(
+            "quantities that are functions cannot be kept: nobody can tell later which they were"
+        )
+    return {
+        "model": type(model).__name__,
+        "parameters": {name: _plain(x) for name, x in model.get_params().items()},
+        "quantities": asked,
+        "level": [float(x) for x in np.atleast_1d(np.asarray(level, dtype=float))],
+        "table": {name: _plain(x) for name, x in table.items()},
+    }
+
+
+def _plain(x: Any) -> Any:
+    """A setting as JSON has it; what it has not, as it is written."""
+    if isinstance(x, np.ndarray | np.generic):
+        return x.tolist()
+    return x if x is None or isinstance(x, str | bool | int | float) else repr(x)
+
+
+def _digest(labels: Sequence[str], data: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """A hash of all groups' rows."""
+    hashed = hashlib.sha256()
+
+    def add(name: str, values: Any) -> None:
+        values = np.asarray(values)
+        cells = values.tobytes() if values.dtype.kind in "fiub" else repr(values.tolist()).encode()
+        for part in (name.encode(), str(values.dtype).encode(), str(values.shape).encode(), cells):
+            hashed.update(len(part).to_bytes(8, "little"))
+            hashed.update(part)
+
+    add("by", list(labels))
+    for name, x in [*((str(at), x) for at, x in enumerate(data)), *named.items()]:
+        if x is not None and _frames.is_frame(x):
+            for column, values in _frames.pairs_of(_frames.columns_of(x)):
+                add(f"{name}.{column}", values)
+        else:
+            add(name, x)
+    return hashed.hexdigest()
 
 
 def _groups(labels: Sequence[str]) -> dict[str, Rows]:

@@ -287,6 +287,7 @@ class Calibrated(Estimator):
         n_jobs: int | None = None,
         progress: Wish = None,
         frame: FrameName = "pandas",
+        keep: str | os.PathLike[str] | None = None,
         **named: Any,
     ) -> pandas.DataFrame | Any:
         """:meth:`intervals` for each group of rows, a model like this one fitted to each, as ``calibrate --by`` does.
@@ -298,6 +299,8 @@ class Calibrated(Estimator):
         h, level, frame : those of :meth:`intervals`.
         table : arguments of :meth:`table`, such as ``{"bootstraps": 200}``.
         n_jobs : threads, all cores if not given; results do not depend on it.
+        keep : a file ``NAME.parquet`` for what is done, block by block of groups. The same call goes on where an
+            interrupted one ended, and reads the file when all is done; another question or other data are refused.
 
         Returns
         -------
@@ -306,7 +309,7 @@ class Calibrated(Estimator):
         that it would have alone. The estimator itself stays as it is.
         """
         return _by.intervals_by(
-            self, data, named, by, h, level, dict(table or {}), n_jobs, progress, frame
+            self, data, named, by, h, level, dict(table or {}), n_jobs, progress, frame, keep
         )
 
     def compare(

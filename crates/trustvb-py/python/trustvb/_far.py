@@ -5,7 +5,6 @@ No Dask here: who holds parts is behind :class:`Parts`.
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import os
 from collections.abc import Iterable, Sequence
@@ -69,7 +68,8 @@ class DistributedMixture(GaussianMixture):
     """A fitted :class:`trustvb.GaussianMixture` whose rows are in parts, here or on other machines.
 
     Attributes and predictions are those of :class:`trustvb.GaussianMixture`. Its intervals are made without resamples of
-    rows: by ``jackknife``, the one-fit method, beside VB's own, and by ``analytic`` where that is asked for.
+    rows: by ``jackknife``, the one-fit method, beside VB's own, and by ``analytic`` where that is asked for. With
+    ``subsets`` they are made of little bootstraps, whose rows are fetched, by ``balanced`` and others.
     ``n_rows_`` and ``n_dropped_`` say how many rows were fitted and left out.
     """
 
@@ -90,14 +90,15 @@ class DistributedMixture(GaussianMixture):
             return total
 
         def rows(centre: list[float], scale: list[float], numbers: list[int]) -> _Vector:
-            owners = [bisect.bisect_right(ends, number) for number in numbers]
-            asked: list[list[int]] = [[] for _ in ends]
-            for number, owner in zip(numbers, owners, strict=True):
-                asked[owner].append(number - (ends[owner - 1] if owner else 0))
-            width = len(centre)
-            found = [one.reshape(-1, width) for one in parts.rows(centre, scale, asked)]
-            nexts = [iter(one) for one in found]
-            return np.concatenate([next(nexts[owner]) for owner in owners])
+            asked = np.asarray(numbers, dtype=np.int64)
+            owners = np.searchsorted(ends, asked, side="right")
+            own = [np.flatnonzero(owners == part) for part in range(len(ends))]
+            firsts = [0, *ends[:-1]]
+            wanted = [(asked[at] - first).tolist() for at, first in zip(own, firsts, strict=True)]
+            found = np.empty((len(asked), len(centre)))
+            for at, values in zip(own, parts.rows(centre, scale, wanted), strict=True):
+                found[at] = values.reshape(-1, len(centre))
+            return found.reshape(-1)
 
         problem = _native.Problem.far(source, summaries, sums, rows, self._spec())
         names = summaries[0][0]
@@ -106,7 +107,7 @@ class DistributedMixture(GaussianMixture):
         self._fit_problem(problem, None)
 
     def _usual_methods(self, subsets: int | None) -> list[str]:
-        return list(METHODS)
+        return list(METHODS) if subsets is None else super()._usual_methods(subsets)
 
     def intervals(
         self,
@@ -122,7 +123,12 @@ class DistributedMixture(GaussianMixture):
 
         The frame is that of :meth:`trustvb.GaussianMixture.compare`. Influence is summed over parts: nothing is fitted
         again, and of the rows only sums travel.
+
+        With ``subsets=10`` it is that of :meth:`trustvb.GaussianMixture.intervals`, by the recommended method: ten random
+        subsets of n^0.7 rows are fetched, one after the other, and bootstraps are drawn from them and fitted here.
         """
+        if table.get("subsets") is not None:
+            return super().intervals(h, level, method, draws=draws, frame=frame, **table)
         return self.compare(h, level, method, draws=draws, frame=frame, **table)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import textwrap
 from collections.abc import Iterable
@@ -274,12 +275,15 @@ class Table:
         return _plot.clusters(self, **kwargs)
 
 
-def open_table(path: str | os.PathLike[str]) -> Table:
+def open_table(path: str | os.PathLike[str], *, in_memory: bool | None = None) -> Table:
     """Opens a table that ``model.table(path=...)``, ``table.save`` or ``trustvb table build`` wrote.
 
+    Of a table that would take more than 256 MB of memory, each question reads what it needs; ``in_memory`` says whether
+    to do so (``False``) or to read all fits at once (``True``) whatever the size. Answers are the same.
     One of an older format is read with a warning: its parts carry no checksum.
     """
-    table = Table(_native.Table.open(os.fspath(path)))
+    most = None if in_memory is None else math.inf if in_memory else 0.0
+    table = Table(_native.Table.open(os.fspath(path), most))
     if not table._native.is_checked:
         warn(
             f"{os.fspath(path)} was written in format {table.manifest['schema']}, whose parts carry no checksum: "

@@ -58,6 +58,13 @@ def test_a_folder_on_a_cluster_has_the_bits_of_one_process(client, alone, folder
     assert (found.posterior_.parameters == here.posterior_.parameters).all()
     ours, theirs = found.intervals("pi[1]", frame="dict"), here.intervals("pi[1]", frame="dict")
     assert list(ours["lower"]) == list(theirs["lower"])
+    asked = dict(h="pi[1]", subsets=3, bootstraps=30, frame="dict")
+    with pytest.warns(trustvb.CalibrationWarning, match="few-bootstraps"):
+        ours, theirs = found.intervals(**asked), here.intervals(**asked)
+    assert list(ours["method"]) == ["balanced"]
+    assert [list(ours[name]) for name in ("lower", "upper")] == [
+        list(theirs[name]) for name in ("lower", "upper")
+    ]
 
 
 def test_frames_and_dask_dataframes(client, data, alone):

@@ -4,8 +4,8 @@ use super::limits;
 use crate::picture::Quantity;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use trustvb::calibrate::{CalibrateError, Calibrator, Memory, Method};
-use trustvb::functional::{Functional, FunctionalError};
+use trustvb::calibrate::{CalibrateError, Memory, Method};
+use trustvb::functional::{Functional, FunctionalError, Part};
 use trustvb::model::ModelError;
 use trustvb::table::TvbTable;
 
@@ -125,20 +125,12 @@ impl Session {
         cancel: &AtomicBool,
     ) -> Result<Vec<Quantity<'a>>, Refusal> {
         let open = self.table(at)?;
-        let calibrator = Calibrator::new(&open.table, self.draws)?;
-        let mut quantities = Vec::new();
-        for known in list {
-            let parts = known.functional.parts().iter().zip(&known.memory);
-            let answers = parts
-                .map(|(part, memory)| {
-                    let answers =
-                        calibrator.answer_with(part, methods, &[level], memory, cancel)?;
-                    Ok(Quantity { part, answers })
-                })
-                .collect::<Result<Vec<_>, CalibrateError>>();
-            self.remember(at, known);
-            quantities.extend(answers?);
-        }
-        Ok(quantities)
+        let each = || list.iter().flat_map(|h| h.functional.parts().iter().zip(&h.memory));
+        let (parts, known): (Vec<&Part>, Vec<&Memory>) = each().unzip();
+        let how = (methods, &[level][..], self.draws);
+        let answers = open.table.answer_all(&parts, &known, how, cancel, &|| ());
+        list.iter().for_each(|known| self.remember(at, known));
+        let quantities = parts.into_iter().zip(answers?);
+        Ok(quantities.map(|(part, answers)| Quantity { part, answers }).collect())
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use policy::source_hash;
 use crate::command::{QuestionCommand, build_command};
 use crate::figures::{Grid, style_sheet};
 use crate::overview::{Overview, about, merged, shown};
-use crate::picture::{Quantity, forest_panels, omega_panel};
+use crate::picture::{Quantity, coverage_panels, forest_panels, omega_panel};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trustvb::answers::{answers_csv, headline, omega_text, percent, plural};
 use trustvb::calibrate::{Answer, Method};
@@ -265,6 +265,7 @@ impl Report<'_> {
 
     /// Each quantity with its evidence, folded.
     fn each(&self) -> Markup {
+        let coverage = coverage_panels(self.table, self.quantities, self.level());
         html! {
             section #quantities aria-labelledby="quantities-title" {
                 h2 #quantities-title { "Each quantity" }
@@ -279,8 +280,8 @@ impl Report<'_> {
                         code { "tempered" } " and " code { "jackknife" } " stretch VB's law about its estimate by 1/√ω and may have an ω above 1."
                     }
                 }
-                @for (at, quantity) in self.quantities.iter().enumerate() {
-                    @if self.twin(at).is_none() { (quantity::section(self, at, quantity)) }
+                @for ((at, quantity), coverage) in self.quantities.iter().enumerate().zip(coverage) {
+                    @if self.twin(at).is_none() { (quantity::section(self, at, quantity, coverage)) }
                 }
             }
         }

@@ -1,15 +1,20 @@
 //! One quantity of a report: its densities and coverage curves, and which flags it has.
 
 use super::Report;
-use crate::figures::Grid;
+use crate::figures::{CoveragePanel, Grid};
 use crate::overview::shown;
-use crate::picture::{Quantity, coverage_panel, density_panel};
+use crate::picture::{Quantity, density_panel};
 use maud::{Markup, PreEscaped, html};
 use trustvb::answers::{headline, in_plain_words, quantity_in_words, sentence, significant};
 use trustvb::calibrate::{Answer, Flag, Method};
 
 /// One quantity, folded: the line that is always seen says what to use.
-pub(super) fn section(report: &Report<'_>, at: usize, quantity: &Quantity<'_>) -> Markup {
+pub(super) fn section(
+    report: &Report<'_>,
+    at: usize,
+    quantity: &Quantity<'_>,
+    mut coverage: CoveragePanel,
+) -> Markup {
     let (level, id) = (report.level(), report.anchor(at));
     let answers: Vec<&Answer> = quantity.at(level).collect();
     let vb = answers.iter().find(|a| a.method == Method::Vb).copied();
@@ -21,7 +26,6 @@ pub(super) fn section(report: &Report<'_>, at: usize, quantity: &Quantity<'_>) -
         &report.table.layout().coordinates,
     );
     let mut density = density_panel(report.table, quantity, level, report.draws);
-    let mut coverage = coverage_panel(report.table, quantity, level);
     // The heading names it.
     density.functional.clear();
     coverage.functional.clear();

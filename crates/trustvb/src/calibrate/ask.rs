@@ -3,6 +3,8 @@
 use super::{Answer, CalibrateError, Calibrator, Method};
 use crate::functional::{Functional, FunctionalError};
 use crate::table::TvbTable;
+#[cfg(feature = "parquet")]
+use std::sync::atomic::AtomicBool;
 
 /// A quantity that is asked of a table; [`TvbTable::ask`] begins it.
 #[derive(Clone, Debug)]
@@ -44,9 +46,17 @@ impl<'a> Ask<'a> {
 
     /// The intervals of several methods, number after number of the quantity.
     pub fn by(&self, methods: &[Method]) -> Result<Vec<Answer>, CalibrateError> {
+        let parts = self.functional.parts();
+        #[cfg(feature = "parquet")]
+        if self.table.is_thin() {
+            let (parts, never) = (parts.iter().collect::<Vec<_>>(), AtomicBool::new(false));
+            let how = (methods, &[self.level][..], self.draws);
+            let answers = self.table.answer_all(&parts, &[], how, &never, &|| ())?;
+            return Ok(answers.into_iter().flatten().collect());
+        }
         let calibrator = Calibrator::new(self.table, self.draws)?;
         let mut answers = Vec::new();
-        for part in self.functional.parts() {
+        for part in parts {
             answers.extend(calibrator.answer(part, methods, &[self.level])?);
         }
         Ok(answers)

@@ -2,14 +2,15 @@
 //! try first.
 //!
 //! The limits are the `a/2` and `1−a/2` quantiles of h(θ̂_1) over the bootstraps, with θ̂_1 the posterior
-//! mean at ω = 1; little bootstraps are moved from their subset's estimate to that of all units. Only point estimates of VB are used, not its posterior, and no ω is chosen.
+//! mean at ω = 1; little bootstraps are moved from their subset's estimate to that of all units, on the scale where h is
+//! unbounded. Only point estimates of VB are used, not its posterior, and no ω is chosen.
 
 use super::flag::Flag;
 use super::tvb::missing;
 use super::{Answer, CalibrateError, Method, Question};
 use crate::backend::Job;
 use crate::fit::PathFits;
-use crate::functional::SampledLaw;
+use crate::functional::{Range, SampledLaw};
 use crate::resample::Design;
 
 pub(super) fn answer(
@@ -46,8 +47,41 @@ pub(super) fn values(question: &Question<'_>) -> Vec<f64> {
         // A little bootstrap tells of deviations from its subset.
         match table.manifest().subsets {
             None => Some(value),
-            Some(_) => Some(value - checked.get(&table.checked_against(*job))? + question.estimate),
+            Some(_) => {
+                let own = *checked.get(&table.checked_against(*job))?;
+                Some(moved(question.part.range(), value, own, question.estimate))
+            }
         }
     };
     table.bootstraps(Design::Full).filter_map(value).collect()
+}
+
+/// As far from `to` as `value` is from `from`, on the scale where h is unbounded: no move leaves the range.
+fn moved(range: Range, value: f64, from: f64, to: f64) -> f64 {
+    if value == from {
+        // Also at a bound, where distances are not defined.
+        return to;
+    }
+    let [value, from, to] = [value, from, to].map(|x| range.unbounded(x));
+    range.bounded(value - from + to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Range, moved};
+
+    #[test]
+    fn moves_stay_in_the_range() {
+        assert_eq!(moved(Range::Real, 3.0, 2.0, 10.0), 11.0);
+        let shares = [(0.02, 0.03, 0.01), (0.98, 0.9, 0.99), (1e-6, 0.5, 0.5)];
+        for (value, from, to) in shares {
+            let found = moved(Range::Unit, value, from, to);
+            assert!(0.0 < found && found < 1.0, "{found}");
+            let odds = |x: f64| x / (1.0 - x);
+            let expected = odds(value) / odds(from) * odds(to);
+            assert!((odds(found) / expected - 1.0).abs() < 1e-9);
+        }
+        assert!((moved(Range::Positive, 6.0, 3.0, 5.0) - 10.0).abs() < 1e-12);
+        assert_eq!(moved(Range::Unit, 1.0, 1.0, 1.0), 1.0);
+    }
 }

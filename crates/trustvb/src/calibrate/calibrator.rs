@@ -188,16 +188,30 @@ impl<'a> Calibrator<'a> {
         cancel: &AtomicBool,
         done: &dyn Fn(),
     ) -> Result<Vec<Vec<Answer>>, CalibrateError> {
+        self.answer_all_with(parts, &[], (methods, levels), cancel, done)
+    }
+
+    /// The same with what earlier calls found out about each part, or about none.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn answer_all_with(
+        &self,
+        parts: &[&Part],
+        known: &[&Memory],
+        (methods, levels): (&[Method], &[f64]),
+        cancel: &AtomicBool,
+        done: &dyn Fn(),
+    ) -> Result<Vec<Vec<Answer>>, CalibrateError> {
         let on_grid: Vec<Method> =
             methods.iter().copied().filter(|method| method.needs_grid()).collect();
-        let mut memories = Vec::new();
+        let mut found: Vec<Memory> = Vec::new();
         if self.table.is_thin() && !on_grid.is_empty() {
             self.shown.is_looking_ahead.store(true, Ordering::Relaxed);
-            let ahead = parts.iter().try_for_each(|part| -> Result<(), CalibrateError> {
-                let memory = Memory::default();
-                self.answer_with(part, &on_grid, levels, &memory, cancel)?;
-                memories.push(memory);
-                Ok(())
+            let ahead = parts.iter().enumerate().try_for_each(|(at, part)| {
+                let own = Memory::default();
+                let memory = known.get(at).copied().unwrap_or(&own);
+                self.answer_with(part, &on_grid, levels, memory, cancel)?;
+                found.push(own);
+                Ok::<(), CalibrateError>(())
             });
             self.shown.is_looking_ahead.store(false, Ordering::Relaxed);
             ahead?;
@@ -205,7 +219,7 @@ impl<'a> Calibrator<'a> {
         }
         let answer = |(at, part): (usize, &&Part)| {
             let unknown = Memory::default();
-            let memory = memories.get(at).unwrap_or(&unknown);
+            let memory = known.get(at).copied().or(found.get(at)).unwrap_or(&unknown);
             let answers = self.answer_with(part, methods, levels, memory, cancel);
             done();
             answers

@@ -1,6 +1,7 @@
 //! What to know before trusting an interval, as a name for programs and a sentence for people.
 
 use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
+use crate::backend::Job;
 use crate::defaults;
 use crate::fit::{StatusCode, is_emptied, match_components};
 use crate::model::Noun;
@@ -9,6 +10,7 @@ use crate::remedy::{Advise, Remedy, in_command};
 use crate::resample::Design;
 use crate::special::gamma::trigamma;
 use crate::table::TvbTable;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A warning or remark on an answer.
@@ -415,39 +417,57 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
 }
 
 /// How many times as much bootstraps of all units move a weight as VB's posterior says, on the logit scale; the
-/// largest of all weights. `None` without bootstraps or with one component.
+/// largest of all weights. Little bootstraps move it from where their subset has it. `None` without bootstraps or with one
+/// component.
 pub(super) fn overlap(table: &TvbTable) -> Option<f64> {
     let full = table.zeroth(Design::Full, 0)?;
     let layout = table.layout();
     let weights = |parameters: &[f64]| {
         let posterior = Posterior::new(layout.clone(), parameters.to_vec());
-        posterior.mixing().map(|d| (d.alpha().to_vec(), d.alpha().iter().sum::<f64>()))
+        posterior.mixing().map(|d| d.alpha().to_vec())
     };
-    let (alpha, total) = weights(full)?;
+    let alpha = weights(full)?;
     if alpha.len() < 2 {
         return None;
     }
+    let logits = |alpha: &[f64]| -> Vec<f64> {
+        let total: f64 = alpha.iter().sum();
+        alpha.iter().map(|a| (a / (total - a)).ln()).collect()
+    };
+    let of_subset = |job: Job| {
+        let own = table.parameters(table.path(job)?, 0)?;
+        Some((job, logits(&weights(own)?)))
+    };
+    let subsets: BTreeMap<Job, Vec<f64>> = match table.manifest().subsets {
+        Some(_) => table.checked_jobs(Design::Full).into_iter().filter_map(of_subset).collect(),
+        None => BTreeMap::new(),
+    };
     let mut sums = vec![(0.0, 0.0); alpha.len()];
     let mut n = 0.0;
-    let mut count = |alpha: &[f64], total: f64| {
+    let mut count = |job: Job, alpha: &[f64]| {
+        let from = subsets.get(&table.checked_against(job));
+        if from.is_none() && table.manifest().subsets.is_some() {
+            return;
+        }
         n += 1.0;
-        for (sum, a) in sums.iter_mut().zip(alpha) {
-            let logit = (a / (total - a)).ln();
-            sum.0 += logit;
-            sum.1 += logit * logit;
+        for (k, (sum, logit)) in sums.iter_mut().zip(logits(alpha)).enumerate() {
+            let moved = logit - from.map_or(0.0, |from| from[k]);
+            sum.0 += moved;
+            sum.1 += moved * moved;
         }
     };
     #[cfg(feature = "parquet")]
-    for alpha in table.thin().into_iter().flat_map(|thin| thin.first_weights()) {
-        count(alpha, alpha.iter().sum());
+    for (job, alpha) in table.thin().into_iter().flat_map(|thin| thin.first_weights()) {
+        count(job, alpha);
     }
-    for (_, path) in table.bootstraps(Design::Full) {
-        let Some((alpha, total)) = table.parameters(path, 0).and_then(weights) else { continue };
-        count(&alpha, total);
+    for (job, path) in table.bootstraps(Design::Full) {
+        let Some(alpha) = table.parameters(path, 0).and_then(weights) else { continue };
+        count(*job, &alpha);
     }
     if n < 2.0 {
         return None;
     }
+    let total: f64 = alpha.iter().sum();
     let times = sums.iter().zip(&alpha).map(|(&(first, second), a)| {
         let variance = (second - first * first / n) / (n - 1.0);
         (variance / (trigamma(*a) + trigamma(total - a))).sqrt()

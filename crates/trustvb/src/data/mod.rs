@@ -56,7 +56,8 @@ pub use parquet::write_parquet;
 pub use parquet::{Cells, ColumnValues, Sheet, write_columns_parquet};
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{
-    RowGroups, dataset_bytes, metadata_of, parquet_bytes, read_columns, read_dataset_in, read_sheet,
+    RowGroups, SomeRows, dataset_bytes, metadata_of, parquet_bytes, read_columns, read_dataset_in,
+    read_sheet, read_some,
 };
 pub use pieces::Pieces;
 pub use read::{ReadOptions, read_path};

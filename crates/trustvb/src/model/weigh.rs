@@ -3,7 +3,7 @@
 use super::ModelData;
 use super::wish::{Source, TakePieces, WishError, WishedWeights};
 use crate::data::{Column, DataError, Frame, ReadOptions, RowUnit};
-use crate::weights::{UnitWeights, WeightError, WeightsFrom};
+use crate::weights::{UnitWeights, WeightError, WeightKind, WeightsFrom};
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -36,8 +36,11 @@ impl<'a> Weighing<'a> {
         };
         let refused = |error: WeightError| {
             let place = |row: usize| format!("{} {}", found.unit.word(), found.numbers[row]);
-            let what = error.said(&place);
             let (file, column) = (&found.file, &found.column);
+            let mut what = error.said(&place);
+            if error.suggests_survey_weights() {
+                what = format!("{what}, with {} {column}", WeightKind::Survey.option());
+            }
             DataError::Units { file: file.clone(), what: format!("column `{column}`: {what}") }
         };
         let from = WeightsFrom { kind: self.wish.kind, column: found.column.clone() };

@@ -12,7 +12,7 @@ mod part;
 pub use error::StoreError;
 pub(crate) use error::{Words, if_there};
 
-use crate::data::{ColumnValues, Sheet, remove_leftovers};
+use crate::data::{ColumnValues, Sheet, SomeRows, remove_leftovers};
 use crate::hash::hex;
 use crate::location::Location;
 use serde::Serialize;
@@ -169,6 +169,19 @@ impl<M: Manifest> Store<M> {
     ) -> Result<Vec<Vec<f64>>, StoreError> {
         let content = self.place.read(file).map_err(|source| self.io(file, source))?;
         part::decode(content, self.seal.as_deref(), part, names, n_rows)
+            .map_err(|what| self.damaged(file, what))
+    }
+
+    /// Some rows of some columns of a part, all bytes of which are checked; `None` for a part that has to be read as a
+    /// whole, because its seal is that of an earlier version.
+    pub(crate) fn read_some(
+        &self,
+        file: &str,
+        part: &str,
+        wanted: &SomeRows<'_>,
+    ) -> Result<Option<Vec<Vec<f64>>>, StoreError> {
+        let content = self.place.read(file).map_err(|source| self.io(file, source))?;
+        part::decode_some(content, self.seal.as_deref(), part, wanted)
             .map_err(|what| self.damaged(file, what))
     }
 

@@ -19,7 +19,10 @@ pub enum BuildError {
     #[error(
         "the full data cannot be fitted: {0}; try fewer components, another prior or other start values"
     )]
-    FullData(#[from] Degenerate),
+    FullData(Degenerate),
+    /// Rows that are not in memory cannot be looked at.
+    #[error(transparent)]
+    Rows(Degenerate),
     /// Wishes that do not go together.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -31,12 +34,21 @@ pub enum BuildError {
     Memory(#[from] TooLarge),
 }
 
+impl From<Degenerate> for BuildError {
+    fn from(why: Degenerate) -> BuildError {
+        match why {
+            Degenerate::Rows(_) => BuildError::Rows(why),
+            other => BuildError::FullData(other),
+        }
+    }
+}
+
 impl Advise for BuildError {
     fn remedies(&self) -> Vec<Remedy> {
         match self {
             BuildError::Plan(error) => error.remedies(),
             BuildError::Memory(error) => error.remedies(),
-            BuildError::FullData(_) | BuildError::Cancelled => Vec::new(),
+            BuildError::FullData(_) | BuildError::Rows(_) | BuildError::Cancelled => Vec::new(),
         }
     }
 }
@@ -129,26 +141,66 @@ pub(super) fn run_from<E: From<BuildError> + Send>(
         first: 0,
         known: Some(known),
     };
-    for jobs in batches {
-        let (done, failed) = (AtomicUsize::new(0), Mutex::new(None));
-        backend.run(&work, jobs, watch.cancel, &|job, fits| match sink(job, fits) {
-            Ok(()) => {
-                done.fetch_add(1, Ordering::Relaxed);
-                (watch.done)();
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                ControlFlow::Break(())
-            }
-        });
-        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => return Err(error),
-            None if done.into_inner() < jobs.len() => return Err(BuildError::Cancelled.into()),
-            None => {}
+    if !model.is_far() {
+        return batches.iter().try_for_each(|jobs| batch(&work, jobs, backend, watch, &sink));
+    }
+    // One subset after the other is fetched, so that memory holds one.
+    let n_units = model.n_units();
+    let resamples = blueprint.resamples.within_subsets(n_units);
+    for (number, jobs) in by_subset(manifest, batches) {
+        if number == 0 {
+            batch(&work, &jobs, backend, watch, &sink)?;
+            continue;
         }
+        let fetched = model.excerpt(&blueprint.resamples.subset(number, n_units));
+        let fetched = fetched.unwrap_or(Err(Degenerate::NotFinite)).map_err(BuildError::from)?;
+        let work = Work { model: fetched.as_ref(), resamples: &resamples, ..work };
+        batch(&work, &jobs, backend, watch, &sink)?;
     }
     Ok(())
+}
+
+/// Jobs by the subset that their units are from; those of all units have the number 0.
+fn by_subset(manifest: &Manifest, batches: &[Vec<Job>]) -> BTreeMap<u32, Vec<Job>> {
+    let mut jobs: BTreeMap<u32, Vec<Job>> = BTreeMap::new();
+    for job in batches.iter().flatten() {
+        let number = match (job.design, manifest.subsets) {
+            (Design::Subset, _) => job.replicate,
+            (Design::Full, Some(subsets)) if job.replicate > 0 => {
+                subsets.of_bootstrap(job.replicate)
+            }
+            _ => 0,
+        };
+        jobs.entry(number).or_default().push(*job);
+    }
+    jobs
+}
+
+/// Runs some jobs of a table.
+fn batch<E: From<BuildError> + Send>(
+    work: &Work<'_>,
+    jobs: &[Job],
+    backend: &dyn Backend,
+    watch: &Watch<'_>,
+    sink: &(impl Fn(Job, PathFits) -> Result<(), E> + Sync),
+) -> Result<(), E> {
+    let (done, failed) = (AtomicUsize::new(0), Mutex::new(None));
+    backend.run(work, jobs, watch.cancel, &|job, fits| match sink(job, fits) {
+        Ok(()) => {
+            done.fetch_add(1, Ordering::Relaxed);
+            (watch.done)();
+            ControlFlow::Continue(())
+        }
+        Err(error) => {
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            ControlFlow::Break(())
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None if done.into_inner() < jobs.len() => Err(BuildError::Cancelled.into()),
+        None => Ok(()),
+    }
 }
 
 /// Builds a table in memory.

@@ -1,9 +1,10 @@
-//! One part of a table on disk: whole paths of a chunk of replicates, as a Parquet file.
+//! One part of a table on disk: whole paths of a chunk of replicates, as a Parquet file. It is read whole, or as far as
+//! somebody needs it.
 
 use super::Manifest;
 use super::disk::Kept;
 use crate::backend::Job;
-use crate::data::ColumnValues;
+use crate::data::{ColumnValues, SomeRows};
 use crate::fit::{PathFits, StatusCode};
 use crate::resample::Design;
 use crate::store::{PARTS, StoreError};
@@ -115,15 +116,113 @@ pub(super) fn read(kept: &Kept, chunk: Chunk) -> Result<Vec<(Job, PathFits)>, St
             end: None,
         };
         for (i, row) in rows.enumerate() {
-            if columns[0][row] != f64::from(job.replicate) || columns[1][row] != manifest.omegas[i]
-            {
-                return Err(damaged("its replicates or omegas are not those of the manifest"));
-            }
-            let code = StatusCode::from_number(columns[2][row] as i32);
-            fits.status.push(code.ok_or_else(|| damaged("a status is unknown"))?);
+            let fixed = [0, 1, 2].map(|column: usize| columns[column][row]);
+            fits.status.push(status(fixed, job, manifest.omegas[i]).map_err(damaged)?);
             fits.parameters.extend(columns[FIXED.len()..].iter().map(|column| column[row]));
         }
         paths.push((job, fits));
     }
     Ok(paths)
+}
+
+/// The status of a fit that should be that of a job at ω, from the first columns of its row.
+fn status(
+    [replicate, at, code]: [f64; 3],
+    job: Job,
+    omega: f64,
+) -> Result<StatusCode, &'static str> {
+    if replicate != f64::from(job.replicate) || at != omega {
+        return Err("its replicates or omegas are not those of the manifest");
+    }
+    StatusCode::from_number(code as i32).ok_or("a status is unknown")
+}
+
+/// What somebody needs of every path of a part.
+pub(super) struct Need<'a> {
+    /// Places of numbers that are needed of the first `depth` fits.
+    pub(super) columns: &'a [usize],
+    pub(super) depth: usize,
+    /// Grid points at which all numbers are needed, from small to large.
+    pub(super) points: &'a [usize],
+}
+
+/// What was needed of a path.
+pub(super) struct Glimpse {
+    pub(super) job: Job,
+    /// Some columns of some fits, fit after fit.
+    pub(super) parameters: Vec<f64>,
+    /// How each fit ended.
+    pub(super) status: Vec<StatusCode>,
+    /// All numbers at each of the points.
+    pub(super) at_points: Vec<Vec<f64>>,
+}
+
+/// As [`read`], but nothing is decoded that is not needed.
+pub(super) fn glimpse(
+    kept: &Kept,
+    chunk: Chunk,
+    need: &Need<'_>,
+) -> Result<Vec<Glimpse>, StoreError> {
+    let (manifest, file) = (&kept.manifest, chunk.file());
+    let (jobs, period) = (chunk.jobs(manifest), manifest.omegas.len());
+    let names = manifest.layout.parameter_names();
+    let every: Vec<usize> = (0..period).collect();
+    let mut deep: Vec<usize> = (0..need.depth).chain(need.points.iter().copied()).collect();
+    deep.sort_unstable();
+    deep.dedup();
+    // Which rows of a parameter's column are read, and where it then is.
+    let rows = |column: usize| match need.columns.binary_search(&column) {
+        Ok(_) => deep.as_slice(),
+        Err(_) => need.points,
+    };
+    let mut wanted: Vec<(&str, &[usize])> =
+        FIXED[..3].iter().map(|name| (*name, every.as_slice())).collect();
+    let mut places = vec![None; names.len()];
+    for (column, name) in names.iter().enumerate().filter(|(column, _)| !rows(*column).is_empty()) {
+        places[column] = Some(wanted.len());
+        wanted.push((name, rows(column)));
+    }
+    let wanted = SomeRows { columns: &wanted, period, n_rows: jobs.len() * period };
+    let Some(read_columns) = kept.read_some(&file, &chunk.content(manifest), &wanted)? else {
+        return Ok(read(kept, chunk)?.into_iter().map(|path| need.of(path, names.len())).collect());
+    };
+    let damaged = |what: &str| kept.damaged(&file, what);
+    let value = |at: usize, column: usize, point: usize| {
+        let (rows, place) = (rows(column), places[column]);
+        let row = rows.binary_search(&point).ok();
+        row.zip(place).map_or(f64::NAN, |(row, place)| read_columns[place][at * rows.len() + row])
+    };
+    let path = |(at, job): (usize, Job)| {
+        let of_fit = |i: usize| {
+            let fixed = [0, 1, 2].map(|column: usize| read_columns[column][at * period + i]);
+            status(fixed, job, manifest.omegas[i]).map_err(damaged)
+        };
+        let whole = |&i: &usize| (0..names.len()).map(|column| value(at, column, i)).collect();
+        let of_depth = |i: usize| need.columns.iter().map(move |&column| value(at, column, i));
+        let mut parameters = Vec::with_capacity(need.depth * need.columns.len());
+        parameters.extend((0..need.depth).flat_map(of_depth));
+        Ok(Glimpse {
+            job,
+            parameters,
+            status: (0..period).map(of_fit).collect::<Result<_, _>>()?,
+            at_points: need.points.iter().map(whole).collect(),
+        })
+    };
+    jobs.into_iter().enumerate().map(path).collect()
+}
+
+impl Need<'_> {
+    /// What is needed of a path that was read whole.
+    pub(super) fn of(&self, (job, fits): (Job, PathFits), row: usize) -> Glimpse {
+        let fit = |i: usize| &fits.parameters[i * row..(i + 1) * row];
+        let of_depth = |i: usize| self.columns.iter().map(move |&column| fit(i)[column]);
+        let mut parameters = Vec::with_capacity(self.depth * self.columns.len());
+        parameters.extend((0..self.depth).flat_map(of_depth));
+        Glimpse {
+            job,
+            parameters,
+            at_points: self.points.iter().map(|&i| fit(i).to_vec()).collect(),
+            status: fits.status,
+        }
+    }
 }

@@ -219,14 +219,14 @@ pub enum PlanError {
     /// A grid from 1 to 1.
     #[error("a smallest ω of 1 leaves no room for a grid")]
     NoRoom,
-    /// Resamples of rows that are not in memory.
+    /// Resamples of all of many rows that are not in memory.
     #[error("a resample has a weight for every row, and the rows are not in memory")]
     Far,
 }
 
 impl Advise for PlanError {
     fn remedies(&self) -> Vec<Remedy> {
-        vec![match self {
+        let only = match self {
             PlanError::FreshAndGiven => {
                 Remedy::LeaveOut(&[Setting::FreshSplits, Setting::Resamples])
             }
@@ -235,7 +235,10 @@ impl Advise for PlanError {
             PlanError::SmallSubsets { .. } => Remedy::LeaveOut(&[Setting::Subsets]),
             PlanError::TooMany { setting, .. } => Remedy::Fewer(*setting),
             PlanError::NoRoom => Remedy::RoomForGrid,
-            PlanError::Far => Remedy::Methods(&["jackknife", "vb"]),
-        }]
+            PlanError::Far => {
+                return vec![Remedy::LittleBootstraps, Remedy::Methods(&["jackknife", "vb"])];
+            }
+        };
+        vec![only]
     }
 }

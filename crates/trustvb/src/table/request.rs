@@ -71,7 +71,8 @@ impl<'a> TableRequest<'a> {
 
     /// Checks the wishes.
     pub fn check(self) -> Result<Blueprint, PlanError> {
-        if self.problem.data().is_far() && !self.plan.designs.is_empty() {
+        let resamples_all = !self.plan.designs.is_empty() && self.plan.subsets.is_none();
+        if self.problem.data().is_far() && resamples_all {
             return Err(PlanError::Far);
         }
         let (settings, resamples) = self.plan.settings(self.problem.spec().clone())?;

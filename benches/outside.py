@@ -3,7 +3,7 @@
     python benches/outside.py [one-line] [one-fit] [widths] [workers]
 
 A logistic regression with correlated predictors, n = 500, p = 5. It needs `trustvb[numpyro]` and a quiet machine;
-docs/OUTSIDE.md has its numbers. Times of a call are medians over processes, imports not counted.
+docs/OUTSIDE.md has its numbers. Times of a call are medians over processes; the import of `trustvb.numpyro` is not counted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 PRIOR = 0.01
 REPEATS = 5
+SEEDS = 100
 
 
 def regression():
@@ -110,14 +111,35 @@ def jitted():
     return fitter
 
 
-def many_bootstraps() -> None:
-    """Whether bootstraps are wider for being few."""
+def seeds_of_bootstraps() -> None:
+    """What chance does to widths: other seeds of the resamples, with and without derivatives."""
+    import trustvb
     import trustvb.numpyro
 
     X, y = regression()
-    for seed in range(3):
-        options = {"bootstraps": 2000, "n_jobs": 2, "random_state": seed}
-        widths(trustvb.numpyro.calibrate(model, None, X, y, **options), sandwich(X, y))
+    true = sandwich(X, y)
+    fitter, names = trustvb.numpyro.Fitter(model), [f"beta[{i}]" for i in range(5)]
+    for bootstraps, seeds in ((200, SEEDS), (10_000, 1)):
+        for steady in (False, True):
+            ratios = np.empty((seeds, 5))
+            for seed in range(seeds):
+                answer = trustvb.calibrate(
+                    fitter,
+                    (X, y),
+                    names,
+                    bootstraps=bootstraps,
+                    n_jobs=2,
+                    random_state=seed,
+                    steady=steady,
+                    check=False,
+                )
+                frame = answer.compare(method="balanced")
+                ratios[seed] = (frame.upper - frame.lower) / (2 * 1.959964) / true
+            chance = f", of which chance ± {ratios.std(axis=0).mean():.3f}" if seeds > 1 else ""
+            near = f", {(np.abs(ratios - 1) < 0.05).mean():.0%} within 5%" if seeds > 1 else ""
+            listed = " ".join(f"{r:.3f}" for r in ratios.mean(axis=0))
+            how = "steadied" if steady else "plain"
+            print(f"  {bootstraps} bootstraps, {how:<8} {listed}   mean {ratios.mean():.3f}{chance}{near}")
 
 
 def stopwatch():
@@ -196,7 +218,7 @@ LINES = {
 SECTIONS = {
     "one-line": "one line: calibrate(model, None, X, y), 200 bootstraps, n_jobs=2",
     "one-fit": "one-fit methods: jackknife, lrvb and vb",
-    "widths": "widths by 2,000 bootstraps, three seeds",
+    "widths": f"sd / sandwich sd by `balanced`, {SEEDS} seeds of 200 bootstraps, and one of 10,000",
     "workers": f"two workers, {os.cpu_count()} cores: medians of {REPEATS}",
 }
 
@@ -211,7 +233,7 @@ def main() -> None:
         if name in LINES:
             measured(name)
         else:
-            {"workers": workers, "widths": many_bootstraps}[name]()
+            {"workers": workers, "widths": seeds_of_bootstraps}[name]()
     return None
 
 

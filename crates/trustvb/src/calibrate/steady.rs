@@ -23,10 +23,12 @@ use crate::linalg::{cholesky, solve_cholesky};
 use crate::special::normal;
 
 /// Points of the law for which each bootstrap stands.
-const POINTS: usize = 8;
+const POINTS: usize = 4;
 
-/// Bootstraps in a neighbourhood.
-const NEIGHBOURS: usize = 7;
+/// Bootstraps in a neighbourhood, and the part of all that it may be at most. With 200 bootstraps of a logistic regression
+/// lengths varied by 2.0% with 7 of them, 1.2% with 31 and 1.0% with 61, and their mean stayed where it was.
+const NEIGHBOURS: usize = 31;
+const NEAR: usize = 6;
 
 /// Fewer bootstraps than this are left alone.
 const FEWEST: usize = 40;
@@ -78,13 +80,14 @@ impl LinearPart {
         }
         let law = SumLaw::new(self.influence.iter().map(|psi| (psi - mean) / sigma).collect())?;
         let count = pairs.len();
-        let mut found = Vec::with_capacity(count * POINTS * NEIGHBOURS);
+        let near = NEIGHBOURS.min(count / NEAR);
+        let mut found = Vec::with_capacity(count * POINTS * near);
         for b in 0..count {
-            let first = b.saturating_sub(NEIGHBOURS / 2).min(count - NEIGHBOURS);
+            let first = b.saturating_sub(near / 2).min(count - near);
             for point in 0..POINTS {
                 let p = ((b * POINTS + point) as f64 + 0.5) / (count * POINTS) as f64;
                 let middle = parabola.at(law.quantile(p));
-                found.extend(left[first..first + NEIGHBOURS].iter().map(|left| middle + left));
+                found.extend(left[first..first + near].iter().map(|left| middle + left));
             }
         }
         Some(Steadied { estimates: found, explained })
@@ -287,7 +290,7 @@ mod tests {
             steady.push(upper(&found.estimates));
         }
         let ((_, sd), (mean, less)) = (spread(&plain), spread(&steady));
-        assert!(less < 0.6 * sd, "{less} against {sd}");
+        assert!(less < 0.5 * sd, "{less} against {sd}");
         assert!((mean - upper(&many)).abs() < 0.3 * less + 0.02, "{mean} against {}", upper(&many));
     }
 
@@ -301,7 +304,7 @@ mod tests {
         infinite[7] = f64::INFINITY;
         assert!(linear.steadied(&infinite).is_none());
         infinite[7] = f64::NAN;
-        assert_eq!(linear.steadied(&infinite).unwrap().estimates.len(), 199 * POINTS * NEIGHBOURS);
+        assert_eq!(linear.steadied(&infinite).unwrap().estimates.len(), 199 * POINTS * 31);
         let flat = LinearPart { influence: vec![0.5; 80], moved: vec![40.0; 200] };
         assert!(flat.steadied(&estimates).is_none());
         let unknown = LinearPart { influence: vec![f64::NAN; 80], ..linear };

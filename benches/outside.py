@@ -18,7 +18,7 @@ import numpy as np
 
 PRIOR = 0.01
 REPEATS = 5
-SEEDS = 100
+SEEDS = 50
 
 
 def regression():
@@ -119,7 +119,7 @@ def seeds_of_bootstraps() -> None:
     X, y = regression()
     true = sandwich(X, y)
     fitter, names = trustvb.numpyro.Fitter(model), [f"beta[{i}]" for i in range(5)]
-    for bootstraps, seeds in ((200, SEEDS), (10_000, 1)):
+    for bootstraps, seeds in ((200, SEEDS), (5_000, 1)):
         for steady in (False, True):
             ratios = np.empty((seeds, 5))
             for seed in range(seeds):
@@ -218,7 +218,7 @@ LINES = {
 SECTIONS = {
     "one-line": "one line: calibrate(model, None, X, y), 200 bootstraps, n_jobs=2",
     "one-fit": "one-fit methods: jackknife, lrvb and vb",
-    "widths": f"sd / sandwich sd by `balanced`, {SEEDS} seeds of 200 bootstraps, and one of 10,000",
+    "widths": f"sd / sandwich sd by `balanced`, {SEEDS} seeds of 200 bootstraps, and one of 5,000",
     "workers": f"two workers, {os.cpu_count()} cores: medians of {REPEATS}",
 }
 

@@ -139,7 +139,9 @@ def seeds_of_bootstraps() -> None:
             near = f", {(np.abs(ratios - 1) < 0.05).mean():.0%} within 5%" if seeds > 1 else ""
             listed = " ".join(f"{r:.3f}" for r in ratios.mean(axis=0))
             how = "steadied" if steady else "plain"
-            print(f"  {bootstraps} bootstraps, {how:<8} {listed}   mean {ratios.mean():.3f}{chance}{near}")
+            print(
+                f"  {bootstraps} bootstraps, {how:<8} {listed}   mean {ratios.mean():.3f}{chance}{near}"
+            )
 
 
 def stopwatch():
@@ -188,7 +190,9 @@ def workers() -> None:
         one, two = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
         print(f"  {what}: n_jobs=1 {one:.2f} s, n_jobs=2 {two:.2f} s, {one / two:.2f} times faster")
         alone = one_core(mine)
-        print(f"  kept to one core: {alone:.2f} s, of which n_jobs=2 on two needs {two / alone:.0%}")
+        print(
+            f"  kept to one core: {alone:.2f} s, of which n_jobs=2 on two needs {two / alone:.0%}"
+        )
     seconds = timed(2, "processes", True)
     print(
         f"  the first with workers='processes', their start and compilation included: {seconds:.2f} s"

@@ -75,7 +75,7 @@ impl LinearPart {
         let parabola = Parabola::through(&pairs)?;
         let left: Vec<f64> = pairs.iter().map(|&(l, g)| g - parabola.at(l)).collect();
         let explained = 1.0 - sum_of_squares(&left) / centred(pairs.iter().map(|(_, g)| *g));
-        if !(explained >= EXPLAINED) {
+        if explained.is_nan() || explained < EXPLAINED {
             return None;
         }
         let law = SumLaw::new(self.influence.iter().map(|psi| (psi - mean) / sigma).collect())?;

@@ -3,7 +3,7 @@
     python benches/outside.py [one-line] [one-fit] [widths] [workers]
 
 A logistic regression with correlated predictors, n = 500, p = 5. It needs `trustvb[numpyro]` and a quiet machine;
-docs/OUTSIDE.md has its numbers. Times of a call are medians over processes, imports not counted.
+docs/OUTSIDE.md has its numbers. Times of a call are medians over processes; the import of `trustvb.numpyro` is not counted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 PRIOR = 0.01
 REPEATS = 5
+SEEDS = 50
 
 
 def regression():
@@ -110,14 +111,31 @@ def jitted():
     return fitter
 
 
-def many_bootstraps() -> None:
-    """Whether bootstraps are wider for being few."""
+def seeds_of_bootstraps() -> None:
+    """What chance does to widths: other seeds of the resamples, with and without derivatives."""
+    import trustvb
     import trustvb.numpyro
 
     X, y = regression()
-    for seed in range(3):
-        options = {"bootstraps": 2000, "n_jobs": 2, "random_state": seed}
-        widths(trustvb.numpyro.calibrate(model, None, X, y, **options), sandwich(X, y))
+    true = sandwich(X, y)
+    fitter, names = trustvb.numpyro.Fitter(model), [f"beta[{i}]" for i in range(5)]
+    for bootstraps, seeds in ((200, SEEDS), (5_000, 1)):
+        ratios = np.empty((2, seeds, 5))
+        for seed in range(seeds):
+            options = {"bootstraps": bootstraps, "n_jobs": 2, "random_state": seed, "check": False}
+            answer = trustvb.calibrate(fitter, (X, y), names, **options)
+            for steady in (0, 1):
+                # The same fits twice: what `steady` says is asked after they are made.
+                answer._steady, answer._parts = bool(steady), None
+                frame = answer.compare(method="balanced")
+                ratios[steady, seed] = (frame.upper - frame.lower) / (2 * 1.959964) / true
+        for found, how in zip(ratios, ("plain", "steadied"), strict=True):
+            listed = " ".join(f"{r:.3f}" for r in found.mean(axis=0))
+            print(f"  {bootstraps} bootstraps, {how:<8} {listed}   mean {found.mean():.3f}", end="")
+            if seeds > 1:
+                near = (np.abs(found - 1) < 0.05).mean()
+                print(f", by chance ± {found.std(axis=0).mean():.3f}, {near:.0%} within 5%", end="")
+            print(flush=True)
 
 
 def stopwatch():
@@ -166,7 +184,9 @@ def workers() -> None:
         one, two = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
         print(f"  {what}: n_jobs=1 {one:.2f} s, n_jobs=2 {two:.2f} s, {one / two:.2f} times faster")
         alone = one_core(mine)
-        print(f"  kept to one core: {alone:.2f} s, of which n_jobs=2 on two needs {two / alone:.0%}")
+        print(
+            f"  kept to one core: {alone:.2f} s, of which n_jobs=2 on two needs {two / alone:.0%}"
+        )
     seconds = timed(2, "processes", True)
     print(
         f"  the first with workers='processes', their start and compilation included: {seconds:.2f} s"
@@ -196,7 +216,7 @@ LINES = {
 SECTIONS = {
     "one-line": "one line: calibrate(model, None, X, y), 200 bootstraps, n_jobs=2",
     "one-fit": "one-fit methods: jackknife, lrvb and vb",
-    "widths": "widths by 2,000 bootstraps, three seeds",
+    "widths": f"sd / sandwich sd by `balanced`, {SEEDS} seeds of 200 bootstraps, and one of 5,000",
     "workers": f"two workers, {os.cpu_count()} cores: medians of {REPEATS}",
 }
 
@@ -211,7 +231,7 @@ def main() -> None:
         if name in LINES:
             measured(name)
         else:
-            {"workers": workers, "widths": many_bootstraps}[name]()
+            {"workers": workers, "widths": seeds_of_bootstraps}[name]()
     return None
 
 

@@ -38,6 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(outside::omega_grid, module)?)?;
     module.add_function(wrap_pyfunction!(outside::choose, module)?)?;
     module.add_function(wrap_pyfunction!(outside::sampled_place, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::sampled_all, module)?)?;
     module.add_function(wrap_pyfunction!(outside::sampled_interval, module)?)?;
     module.add_function(wrap_pyfunction!(outside::sampled_density, module)?)?;
     module.add_function(wrap_pyfunction!(outside::interval_at_one, module)?)?;

@@ -4,7 +4,8 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trustvb::calibrate::{
-    Flag, GivenEvidence, GivenFit, GivenFits, Places, choose as choose_omega, stretched,
+    Flag, GivenEvidence, GivenFit, GivenFits, LinearPart, Method, Places, choose as choose_omega,
+    stretched,
 };
 use trustvb::functional::{Range, SampledLaw};
 use trustvb::remedy::Advise;
@@ -77,8 +78,10 @@ pub(crate) fn choose<'py>(
 }
 
 /// An interval by `tempered`, `balanced` or `bootstrap`, from the fit of all units at ω = 1 and those of bootstraps, a row each: the
-/// estimate and the limits at this level, NaN where there is no fit.
+/// estimate and the limits at this level, NaN where there is no fit. `linear` is for `balanced`: the influence of each unit, and
+/// the sum of it over the units of each bootstrap.
 #[pyfunction]
+#[pyo3(signature = (method_name, level, scale, full, bootstraps, unconverged, linear=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn interval_at_one<'py>(
     py: Python<'py>,
@@ -88,6 +91,7 @@ pub(crate) fn interval_at_one<'py>(
     full: (f64, f64, f64),
     bootstraps: Matrix<'py>,
     unconverged: f64,
+    linear: Option<(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fit = |estimate, lower, upper| GivenFit { estimate, lower, upper };
     let rows = bootstraps.as_array();
@@ -97,8 +101,14 @@ pub(crate) fn interval_at_one<'py>(
         bootstraps: rows.outer_iter().map(|row| fit(row[0], row[1], row[2])).collect(),
         unconverged,
     };
-    let found =
-        fits.interval(method(method_name)?, level).map_err(IntoException::into_exception)?;
+    let found = match (method(method_name)?, linear) {
+        (Method::Balanced, Some((influence, moved))) => {
+            let linear = LinearPart { influence: to_vec(&influence), moved: to_vec(&moved) };
+            fits.steady_interval(&linear, level)
+        }
+        (method, _) => fits.interval(method, level),
+    }
+    .map_err(IntoException::into_exception)?;
     let dict = answers::choice(py, &found.choice)?;
     dict.set_item("lower", found.lower)?;
     dict.set_item("upper", found.upper)?;
@@ -159,6 +169,18 @@ fn range(scale: &str) -> PyResult<Range> {
 #[pyfunction]
 pub(crate) fn sampled_place(draws: PyReadonlyArray1<'_, f64>, v: f64) -> f64 {
     SampledLaw::new(to_vec(&draws)).place(v)
+}
+
+/// Where values lie among draws, and the draws' central intervals: the draws are put in order once.
+#[pyfunction]
+pub(crate) fn sampled_all(
+    draws: PyReadonlyArray1<'_, f64>,
+    values: Vec<f64>,
+    levels: Vec<f64>,
+) -> (Vec<f64>, Vec<(f64, f64)>) {
+    let law = SampledLaw::new(to_vec(&draws));
+    let places = values.iter().map(|v| law.place(*v)).collect();
+    (places, levels.iter().map(|level| law.interval(*level)).collect())
 }
 
 /// The central interval of draws, and the standard errors of its limits.

@@ -19,7 +19,7 @@ NUMBERS = ["level", "omega", "estimate", "lower", "upper", "coverage", "coverage
 
 
 #: Flags that only tell.
-REMARKS = ("at-omega-1", "above-omega-1")
+REMARKS = ("at-omega-1", "above-omega-1", "steadied")
 
 
 def same(ours: pd.DataFrame, theirs: list[dict], name: str = "functional") -> None:

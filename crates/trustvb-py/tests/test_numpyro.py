@@ -91,6 +91,7 @@ def test_one_fit_methods_are_the_closed_forms(fitter, lines):
         posterior = np.sqrt(c @ np.linalg.inv(precision) @ c)
         assert fit_by.spread("jackknife", data, fit, h) == pytest.approx(sandwich, rel=1e-3)
         assert fit_by.spread("lrvb", data, fit, h) == pytest.approx(posterior, rel=1e-3)
+        np.testing.assert_allclose(fit_by.influence(data, fit, h), moved, atol=1e-3 * sandwich)
 
 
 def test_batches_are_single_fits(fitter, lines):

@@ -45,14 +45,17 @@ class Problem(Protocol):
     fixed: list[Any] | None
     """The data that it is for, if its functions take no others."""
 
+    shapes: dict[str, tuple[int, ...]]
+    """Of the values at which quantities are estimated, by name."""
+
     unit_of: NDArray[np.int64]
     """The unit that each entry of x belongs to, -1 for none."""
 
     def start(self) -> Vector:
         """Where a fit without a start value begins."""
 
-    def terms(self, x: Any, arrays: Any) -> tuple[Any, Any]:
-        """What each unit adds to the evidence lower bound, and what belongs to none."""
+    terms: Callable[[Any, Any], tuple[Any, Any]]
+    """What each unit adds to the evidence lower bound, and what belongs to none: of x and the arrays, compiled by `jax.jit`."""
 
     def posterior(self, x: Any, arrays: Any, curvature: Callable[[], Any]) -> tuple[Any, Any]:
         """Draws by name, and the values at which quantities are estimated. ``curvature()`` is H, for a family that needs it."""
@@ -81,6 +84,7 @@ class _Compiled:
     posterior: Quickly
     many: Callable[..., Any]
     derivatives: Quickly
+    wild: dict[str, Vector] | None = None
 
 
 def double() -> Any:
@@ -95,8 +99,8 @@ def double() -> Any:
 class AutomaticFitter:
     """Keeps the promises of :func:`trustvb.calibrate`: weights, ω, the same answer for the same question.
 
-    ``fit_many`` fits a batch at once; ``spread`` has the standard deviations of one-fit methods; ``scale_of`` finds where a
-    quantity lies.
+    ``fit_many`` fits a batch at once; ``spread`` has the standard deviations of one-fit methods; ``influence`` has what
+    makes bootstraps steadier; ``scale_of`` finds where a quantity lies.
     """
 
     #: Resamples in a batch.
@@ -136,7 +140,7 @@ class AutomaticFitter:
     def __call__(self, data: Any, weights: Vector, omega: float, start: Any) -> Fit:
         with double(), self._tracing:
             compiled, arrays = self._compiled(data)
-            found = _one(compiled, jnp.asarray(weights), float(omega), arrays, start)
+            found = _one(compiled, weights, float(omega), arrays, start)
             fit = _fits(found, 1)[0]
         if isinstance(fit, FitFailed):
             raise fit
@@ -151,9 +155,9 @@ class AutomaticFitter:
             return [self._or_failed(data, *row) for row in rows]
         with double():
             compiled, arrays = self._compiled(data)
-            x = jnp.stack([start.x for start in starts])
-            inverse = jnp.stack([start.inverse for start in starts])
-            arguments = (x, inverse, jnp.asarray(weights), jnp.asarray(omegas), arrays)
+            x = np.stack([start.x for start in starts])
+            inverse = np.stack([start.inverse for start in starts])
+            arguments = (x, inverse, weights, omegas, arrays)
             if (id(compiled), len(weights)) in self._traced:
                 found = compiled.many(*arguments)
             else:
@@ -171,22 +175,39 @@ class AutomaticFitter:
     def spread(self, method: str, data: Any, fit: Fit, h: Callable[[Any], Any]) -> float:
         """The standard deviation of h by ``jackknife`` (over data sets) or ``lrvb`` (of the posterior), from the fit of all
         units at ω = 1; NaN if the objective is not curved there."""
-        with double(), self._tracing:
-            compiled, arrays = self._compiled(data)
-            state = fit.state
-            if not hasattr(state, "slopes"):
-                state.slopes = _slopes(compiled, state.x, arrays)
-            influence, covariance = state.slopes
+        influence, covariance = self._derivatives(data, fit)
         gradient = _gradient(h, fit)
         if method == "lrvb":
             return float(np.sqrt(gradient @ covariance @ gradient))
         moved = gradient @ influence
         return float(np.sqrt(((moved - moved.mean()) ** 2).sum()))
 
+    def influence(self, data: Any, fit: Fit, h: Callable[[Any], Any]) -> Vector | None:
+        """The derivative of h in each unit's weight, from the fit of all units at ω = 1; None if the objective is not curved
+        there, or there are too many unknowns for their Hessian."""
+        if len(fit.state.x) > _LARGE:
+            return None
+        influence, _ = self._derivatives(data, fit)
+        moved: Vector = _gradient(h, fit) @ influence
+        return moved if np.isfinite(moved).all() else None
+
+    def _derivatives(self, data: Any, fit: Fit) -> tuple[Vector, Vector]:
+        """Influence and linear-response covariance of the means, found once."""
+        with double(), self._tracing:
+            compiled, arrays = self._compiled(data)
+            state = fit.state
+            if not hasattr(state, "slopes"):
+                state.slopes = _slopes(compiled, state.x, arrays)
+            found: tuple[Vector, Vector] = state.slopes
+            return found
+
     def scale_of(self, data: Any, h: Callable[[Any], Any]) -> str:
         """Where h lies whatever the parameters are: tried at wild values of them."""
-        with double():
-            wild = self._compiled(data)[0].problem.wild(400, 1)
+        with double(), self._tracing:
+            compiled, _ = self._compiled(data)
+            if compiled.wild is None:
+                compiled.wild = compiled.problem.wild(400, 1)
+        wild = compiled.wild
         with np.errstate(all="ignore"):
             values = np.asarray(h(wild), dtype=np.float64)
         if not np.isfinite(values).all() or np.ptp(values) == 0:
@@ -194,6 +215,13 @@ class AutomaticFitter:
         if values.min() >= 0:
             return "unit" if values.max() <= 1 else "positive"
         return "correlation" if np.abs(values).max() <= 1 else "real"
+
+
+def on_device(array: Any) -> Any:
+    """An array as JAX keeps it; real numbers in double precision. Nothing is compiled for it, as `jnp.asarray` would."""
+    if jnp.issubdtype(array.dtype, jnp.floating):
+        array = array.astype(np.float64)
+    return array if isinstance(array, jax.Array) else jax.device_put(array)
 
 
 def _is_for(problem: Problem, arrays: list[Any]) -> bool:
@@ -210,7 +238,8 @@ def _compile(problem: Problem) -> _Compiled:
         counted = jnp.where(weights > 0, units, 0.0)
         return -(omega * weights @ counted + others), units
 
-    with_units = jax.value_and_grad(objective, has_aux=True)
+    # As a function of its own it is traced once for all that is made of it: tracing takes longer than computing.
+    with_units = jax.jit(jax.value_and_grad(objective, has_aux=True))
 
     def slope(*arguments: Any) -> Any:
         (value, _), gradient = with_units(*arguments)
@@ -319,7 +348,7 @@ def _inverse(hessian: Any) -> Any:
 def _slopes(compiled: _Compiled, x: Any, arrays: Any) -> tuple[Vector, Vector]:
     """The influence of each unit on the means, a column each, and their linear-response covariance."""
     n = compiled.problem.n_units
-    found = compiled.derivatives(x, jnp.ones(n), 1.0, arrays)
+    found = compiled.derivatives(x, np.ones(n), 1.0, arrays)
     matrix, units, means = (np.asarray(a).T for a in found)
     matrix = 0.5 * (matrix + matrix.T)
     try:

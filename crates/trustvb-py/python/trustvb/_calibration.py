@@ -14,6 +14,7 @@ from ._fitter import Evidence, Result, Task, Vector
 from ._frames import FrameName
 from ._messages import warn_flags
 from ._show import WIDTH, Summary
+from ._steady import Linear, linear_parts
 
 if TYPE_CHECKING:
     import pandas
@@ -55,11 +56,13 @@ class Calibration:
         methods: list[str],
         *,
         named: bool,
+        steady: bool = True,
     ) -> None:
-        self._named = named
+        self._named, self._steady = named, steady
         self._task, self._full, self._evidence, self._methods = task, full, evidence, methods
         self._extra: dict[float, Result | None] = {}
         self._spreads: dict[tuple[int, str], float] = {}
+        self._parts: list[Linear | None] | None = None
         self._by_draws = full[0] is not None and full[0].returned.draws is not None
 
     @property
@@ -115,11 +118,13 @@ class Calibration:
 
     def summary(self, level: float | Iterable[float] | None = None) -> Summary:
         """What was fitted, and one answer per quantity, to read."""
+        rows = self._one_answer(level)
+        steadied = any("steadied" in row["flags"][0] for row in rows)
         about = (
-            f"{self._task.n_units} units, {self._bootstraps('full')} bootstraps of all units, "
-            f"seed {self._task.seed}"
+            f"{self._task.n_units} units, {self._bootstraps('full')} bootstraps of all units"
+            f"{' steadied by derivatives' if steadied else ''}, seed {self._task.seed}"
         )
-        return Summary(about, _frames.answer(self._one_answer(level), "pandas"))
+        return Summary(about, _frames.answer(rows, "pandas"))
 
     def _bootstraps(self, design: str) -> int:
         evidence = self._evidence.get(design)
@@ -212,7 +217,17 @@ class Calibration:
             (first.values[i], *limits),
             evidence.at_one[at, i],
             float(evidence.unconverged[0]),
+            self._linear(i) if method == "balanced" else None,
         )
+
+    def _linear(self, i: int) -> Linear | None:
+        """What derivatives say about the bootstraps of a quantity."""
+        first = self._full[0]
+        assert first is not None
+        if self._parts is None:
+            count = self._bootstraps("full") if self._steady else 0
+            self._parts = linear_parts(self._task, first.returned, count)
+        return self._parts[i]
 
     def _chosen_by_one_fit(self, i: int, method: str, level: float) -> dict[str, Any]:
         """The same from derivatives of the fit of all units."""

@@ -206,11 +206,13 @@ class _Trail:
 
     def _add_draws(self, o: int, i: int, result: Result) -> None:
         values = self.task.sample(result.returned, i)
-        for t, v in enumerate((self.checked[o, i], self.checked[0, i])):
-            self.places[t, :, i, o] = _native.sampled_place(values, float(v))
-        for k, level in enumerate(self.task.levels if o == 0 else ()):
-            limits, _ = _native.sampled_interval(values, level)
-            self.at_one[k, i] = result.values[i], *limits
+        checked = [float(self.checked[o, i]), float(self.checked[0, i])]
+        levels = self.task.levels if o == 0 else []
+        places, limits = _native.sampled_all(values, checked, levels)
+        for t, place in enumerate(places):
+            self.places[t, :, i, o] = place
+        for k, own in enumerate(limits):
+            self.at_one[k, i] = result.values[i], *own
 
     def _add_intervals(self, o: int, i: int, result: Result) -> None:
         for k, level in enumerate(self.task.levels):

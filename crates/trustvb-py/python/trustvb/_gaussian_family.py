@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ._automatic import Vector
 from ._base_draws import standard_normal
+from ._quickly import Quickly
 
 #: What the family may be called.
 FAMILIES = ("mean-field", "full-rank", "laplace")
@@ -48,7 +49,9 @@ class GaussianProblem:
                 f"a full-rank family for {size} parameters needs at least {2 * size} particles, not {particles}: with fewer its "
                 "bound has no maximum"
             )
+        self.shapes = {name: a.shape for name, a in jax.eval_shape(values, start).items()}
         self.fixed: list[Any] | None = []
+        self.terms: Callable[[Any, Any], tuple[Any, Any]] = jax.jit(self._terms)
         self._below = np.tril_indices(size, -1)
         scales = np.full(size, np.log(_START))
         more = {"laplace": [], "mean-field": [scales]}.get(
@@ -72,7 +75,7 @@ class GaussianProblem:
         unit = jnp.eye(p).at[self._below].set(x[2 * p :])
         return mean + numbers @ (jnp.exp(scales)[:, None] * unit).T, scales.sum()
 
-    def terms(self, x: Any, arrays: Any) -> tuple[Any, Any]:
+    def _terms(self, x: Any, arrays: Any) -> tuple[Any, Any]:
         if self._family == "laplace":
             return self._density(x)
         draws, entropy = self._moved(x, self._few)
@@ -96,4 +99,4 @@ class GaussianProblem:
 
     def wild(self, n: int, seed: int) -> dict[str, Vector]:
         z = 5 * np.random.default_rng(seed).standard_normal((n, self._size))
-        return {name: np.asarray(a) for name, a in jax.vmap(self._values)(jnp.asarray(z)).items()}
+        return {name: np.asarray(a) for name, a in Quickly(jax.vmap(self._values))(z).items()}

@@ -250,6 +250,9 @@ def choose(
     split: tuple[_Vector, _Vector, _Vector] | None = None,
 ) -> list[dict[str, Any]]: ...
 def sampled_place(draws: _Vector, v: float) -> float: ...
+def sampled_all(
+    draws: _Vector, values: Sequence[float], levels: Sequence[float]
+) -> tuple[list[float], list[tuple[float, float]]]: ...
 def sampled_interval(
     draws: _Vector, level: float
 ) -> tuple[tuple[float, float], tuple[float, float]]: ...
@@ -261,6 +264,7 @@ def interval_at_one(
     full: tuple[float, float, float],
     bootstraps: _Vector,
     unconverged: float,
+    linear: tuple[_Vector, _Vector] | None = None,
 ) -> dict[str, Any]: ...
 def interval_by_sd(
     level: float, scale: str, full: tuple[float, float, float], sd: float

@@ -46,6 +46,7 @@ def calibrate(
     n_jobs: int | None = 1,
     workers: Any = None,
     check: bool = True,
+    steady: bool = True,
     progress: Wish = None,
 ) -> Calibration:
     """Calibrates the intervals of a variational procedure that is not of this library.
@@ -85,6 +86,9 @@ def calibrate(
         with scikit-learn) fitters may be lambdas; otherwise they must be importable.
     check : whether to try first, with two more fits, that the same arguments give the same answer and that weights matter
         (and ω, if others than 1 are fitted). A fitter that breaks one of these promises is an error.
+    steady : whether ``balanced`` may use derivatives to cut the Monte-Carlo error of the bootstraps: with a fitter that has a
+        method ``influence(data, fit, h)``, the derivative of h in each unit's weight, as those of :mod:`trustvb.numpyro` have.
+        Intervals for which it was done have the remark ``steadied``.
 
     Resamples are those of the library's own tables with this seed.
     """
@@ -139,7 +143,7 @@ def calibrate(
             if bar.callback is not None:
                 bar.callback(done, total)
     evidence = {design: Evidence.gather(paths) for design, paths in found.items()}
-    return Calibration(task, full, evidence, methods, named=method is not None)
+    return Calibration(task, full, evidence, methods, named=method is not None, steady=steady)
 
 
 def methods_of(method: str | Iterable[str] | None, fitter: Any, levels: list[float]) -> list[str]:

@@ -9,13 +9,14 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from inspect import getattr_static, getclosurevars
+from itertools import pairwise
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from . import _ask
 from ._fitter import Path, Task, Vector
 
-#: Jobs that each worker has on average, so that none waits long for the last.
+#: Jobs that each process has, so that none waits long for the last.
 _SHARES = 4
 
 #: Kinds of workers.
@@ -92,15 +93,10 @@ def _used(fitter: Any) -> Iterator[Any]:
 
 def run(work: Work, count: int, workers: int, kind: Any) -> Iterator[tuple[str, list[Path]]]:
     """Bootstraps 1 to ``count`` of each design, in order, whoever makes them."""
-    if hasattr(work.task.fitter, "fit_many"):
-        # However many workers there are, so that sums are added in the same order.
-        batch = int(getattr(work.task.fitter, "batch", count))
-    else:
-        batch = 1 if workers == 1 else max(1, count // (_SHARES * workers))
     jobs = [
-        (design, list(range(first, min(first + batch, count + 1))))
+        (design, replicates)
         for design in work.checked
-        for first in range(1, count + 1, batch)
+        for replicates in _shared(work.task.fitter, count, workers, kind)
     ]
     if workers == 1:
         for job in jobs:
@@ -121,6 +117,22 @@ def run(work: Work, count: int, workers: int, kind: Any) -> Iterator[tuple[str, 
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _shared(fitter: Any, count: int, workers: int, kind: Any) -> list[list[int]]:
+    """Bootstraps 1 to ``count`` as jobs."""
+    if hasattr(fitter, "fit_many"):
+        # However many workers there are, so that sums are added in the same order.
+        batch = int(getattr(fitter, "batch", count))
+        ends = [*range(0, count, batch), count]
+    elif workers == 1 or kind == "threads":
+        # A job costs a thread nothing.
+        ends = list(range(count + 1))
+    else:
+        # As many for each process, of the same size but for one: nobody waits while others have two jobs left.
+        jobs = min(count, _SHARES * workers)
+        ends = [count * i // jobs for i in range(jobs + 1)]
+    return [list(range(a + 1, b + 1)) for a, b in pairwise(ends)]
 
 
 def _pool(work: Work, workers: int, kind: str) -> Executor:

@@ -17,18 +17,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from numpy.typing import NDArray
 from numpyro import handlers
 from numpyro.distributions.transforms import biject_to
 from numpyro.infer import autoguide
 
 from . import _outside
-from ._automatic import AutomaticFitter, Problem, Vector, double
+from ._automatic import AutomaticFitter, Problem, Vector, double, on_device
 from ._base_draws import standard_normal
 from ._calibration import Calibration
 from ._elements import elements_of
 from ._numpyro_first import first_look
 from ._numpyro_sites import FixedDraws, base_shape, samples
 from ._progress import Wish
+from ._quickly import Quickly
 
 __all__ = ["Fitter", "calibrate"]
 
@@ -63,6 +65,7 @@ def calibrate(
     n_jobs: int | None = 1,
     workers: Any = None,
     check: bool = True,
+    steady: bool = True,
     progress: Wish = None,
     model_kwargs: Mapping[str, Any] | None = None,
     **kwargs: Any,
@@ -102,6 +105,7 @@ def calibrate(
         n_jobs=n_jobs,
         workers=workers,
         check=check,
+        steady=steady,
         progress=progress,
     )
 
@@ -134,15 +138,13 @@ class Fitter(AutomaticFitter):
     def elements(self, data: Any) -> dict[str, Any]:
         """Every element of every latent site that belongs to no unit."""
         with double():
-            values = self._compiled(data)[0].problem.wild(1, 0)
-        return elements_of({name: np.shape(a)[1:] for name, a in values.items()})
+            return elements_of(self._compiled(data)[0].problem.shapes)
 
     def _problem(self, data: Any) -> tuple[Any, Callable[[], Problem], Any]:
         args, kwargs = _arguments(data)
         leaves, tree = jax.tree.flatten((args, kwargs))
         is_array = [isinstance(a, np.ndarray | jax.Array) and np.ndim(a) > 0 for a in leaves]
-        arrays = [jnp.asarray(a) for a, ok in zip(leaves, is_array, strict=True) if ok]
-        arrays = [a.astype(float) if jnp.issubdtype(a.dtype, jnp.floating) else a for a in arrays]
+        arrays = [on_device(a) for a, ok in zip(leaves, is_array, strict=True) if ok]
         fixed = [a for a, ok in zip(leaves, is_array, strict=True) if not ok]
         shapes = tuple((a.shape, str(a.dtype)) for a in arrays)
         key = (tree, tuple(is_array), shapes, tuple(_named(a) for a in fixed))
@@ -180,8 +182,8 @@ class _NumpyroProblem:
                 "values together, so that nothing can be weighted: use AutoNormal, or resample another plate"
             )
         self._supports = {s["name"]: s["fn"].support for s in latent if s["name"] not in own}
-        self._shapes = {s["name"]: jnp.shape(s["value"]) for s in latent if s["name"] not in own}
-        if not self._shapes:
+        self.shapes = {s["name"]: jnp.shape(s["value"]) for s in latent if s["name"] not in own}
+        if not self.shapes:
             raise ValueError(
                 "every latent site belongs to a unit, so that there is nothing to know"
             )
@@ -202,41 +204,48 @@ class _NumpyroProblem:
         few = 1 if self._laplace else particles
         self._few = standard_normal(few, 0 if self._laplace else size, 11), keys[:few]
         self._many = standard_normal(fitter._draws, size, 12), keys[: fitter._draws]
-        self.fixed: list[Any] | None = None if self._can_be_traced(arrays) else arrays
+        self.fixed: list[Any] | None = None
+        self.terms: Callable[[Any, Any], tuple[Any, Any]] = jax.jit(self._terms)
+        try:
+            jax.eval_shape(self.terms, self._start, arrays)
+        except _CONCRETE:
+            # It looks at its data: it is compiled for these.
+            self.fixed = arrays
+            self.terms = jax.jit(lambda x, arrays: self._terms(x, arrays))
 
     def _set_parameters(self, trace: Any, guide: Any) -> None:
         """Parameters of the guide, and of the model if it has any, as one vector without bounds."""
         sites = [s for t in (trace, guide) for s in t.values() if s["type"] == "param"]
         real = autoguide.constraints.real
         bounds = {s["name"]: biject_to(s["kwargs"].get("constraint", real)) for s in sites}
-        values = {s["name"]: bounds[s["name"]].inv(jnp.asarray(s["value"])) for s in sites}
-        values = {name: jnp.asarray(value, dtype=float) for name, value in values.items()}
-        owners = {s["name"]: self._owners(s, jnp.shape(values[s["name"]])) for s in sites}
-        self.unit_of = np.asarray(ravel_pytree(owners)[0]).astype(np.int64)
-        start, unravel = ravel_pytree(values)
+        shapes: dict[str, tuple[int, ...]] = {}
+        back: list[Any] = []
+
+        def flat(values: dict[str, Any]) -> Any:
+            free = {name: bounds[name].inv(value).astype(float) for name, value in values.items()}
+            shapes.update({name: jnp.shape(value) for name, value in free.items()})
+            joined, unravel = ravel_pytree(free)
+            back[:] = [unravel]
+            return joined
+
+        # At once: operation by operation each would be compiled.
+        start = Quickly(flat)({s["name"]: s["value"] for s in sites})
         self._start = np.asarray(start)
+        owners = {s["name"]: self._owners(s, shapes[s["name"]]) for s in sites}
+        self.unit_of = np.concatenate([np.ravel(owners[name]) for name in sorted(owners)])
         self._parameters = lambda x: {
-            name: bounds[name](value) for name, value in unravel(x).items()
+            name: bounds[name](value) for name, value in back[0](x).items()
         }
 
-    def _owners(self, site: Any, shape: tuple[int, ...]) -> Any:
+    def _owners(self, site: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
         """The unit that each entry of a parameter belongs to."""
         at = self._unit.dimension(site) if self._unit.plate is not None else None
         axis = None if at is None else at - (site["kwargs"].get("event_dim") or 0)
         if axis is None or len(shape) < -axis or shape[axis] != self.n_units:
-            return jnp.full(shape, -1.0)
+            return np.full(shape, -1)
         along = [1] * len(shape)
         along[axis] = self.n_units
-        return jnp.broadcast_to(jnp.arange(self.n_units).reshape(along), shape).astype(float)
-
-    def _can_be_traced(self, arrays: Any) -> bool:
-        """Whether the model takes data that are not known yet; otherwise it is compiled for these."""
-        self.fixed = None
-        try:
-            jax.eval_shape(self.terms, self._start, arrays)
-        except _CONCRETE:
-            return False
-        return True
+        return np.broadcast_to(np.arange(self.n_units).reshape(along), shape)
 
     def start(self) -> Vector:
         return self._start
@@ -249,7 +258,7 @@ class _NumpyroProblem:
         guide = FixedDraws(handlers.substitute(self._guide, data=parameters), numbers, key)
         return handlers.trace(guide).get_trace(*args, **kwargs)
 
-    def terms(self, x: Any, arrays: Any) -> tuple[Any, Any]:
+    def _terms(self, x: Any, arrays: Any) -> tuple[Any, Any]:
         arguments, parameters = self._arguments(arrays), self._parameters(x)
         args, kwargs = arguments
 
@@ -270,7 +279,7 @@ class _NumpyroProblem:
     def _values(self, x: Any, arrays: Any, numbers: Any, key: Any) -> dict[str, Any]:
         with handlers.block():
             guided = self._guided(self._parameters(x), self._arguments(arrays), numbers, key)
-        return {name: guided[name]["value"] for name in self._shapes}
+        return {name: guided[name]["value"] for name in self.shapes}
 
     def posterior(self, x: Any, arrays: Any, curvature: Callable[[], Any]) -> tuple[Any, Any]:
         numbers, keys = self._many
@@ -292,12 +301,15 @@ class _NumpyroProblem:
 
     def wild(self, n: int, seed: int) -> dict[str, Vector]:
         rng = np.random.default_rng(seed)
-        found = {}
-        for name, support in self._supports.items():
-            transform = biject_to(support)
-            shape = transform.inverse_shape(self._shapes[name])
-            found[name] = np.asarray(jax.vmap(transform)(5 * rng.standard_normal((n, *shape))))
-        return found
+        to = {name: biject_to(support) for name, support in self._supports.items()}
+        free = {
+            name: 5 * rng.standard_normal((n, *to[name].inverse_shape(self.shapes[name])))
+            for name in to
+        }
+        found = Quickly(lambda free: {name: jax.vmap(to[name])(a) for name, a in free.items()})(
+            free
+        )
+        return {name: np.asarray(a) for name, a in found.items()}
 
 
 def _size(shape: tuple[int, ...] | None) -> int:

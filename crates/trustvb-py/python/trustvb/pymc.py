@@ -46,6 +46,7 @@ def calibrate(
     n_jobs: int | None = 1,
     workers: Any = None,
     check: bool = True,
+    steady: bool = True,
     progress: Wish = None,
 ) -> Calibration:
     """Calibrates the intervals of a variational fit of a PyMC model.
@@ -77,6 +78,7 @@ def calibrate(
         n_jobs=n_jobs,
         workers=workers,
         check=check,
+        steady=steady,
         progress=progress,
     )
 
@@ -101,8 +103,8 @@ class Fitter(AutomaticFitter):
         """Every element of every free variable."""
         free = {rv.name for rv in self._model.free_RVs}
         with double():
-            values = self._compiled(None)[0].problem.wild(1, 0)
-        return elements_of({name: np.shape(a)[1:] for name, a in values.items() if name in free})
+            shapes = self._compiled(None)[0].problem.shapes
+        return elements_of({name: shape for name, shape in shapes.items() if name in free})
 
     def _problem(self, data: Any) -> tuple[Any, Callable[[], Problem], Any]:
         return None, self._make, []

@@ -112,11 +112,16 @@ pub enum Flag {
     },
     /// Every resample has the same estimate, so that resampling says nothing.
     IdenticalEstimates,
+    /// Derivatives were used to cut the Monte-Carlo error of the resamples.
+    Steadied {
+        /// The share of the variance of the resamples' estimates that they explain.
+        explained: f64,
+    },
 }
 
 impl Flag {
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 21] = [
+    pub const NAMES: [&str; 22] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -138,10 +143,11 @@ impl Flag {
         "components-overlap",
         "prior-dominates",
         "few-rows",
+        "steadied",
     ];
 
     /// Names of those that only tell, and are no reason for distrust.
-    pub const REMARKS: [&str; 2] = ["at-omega-1", "above-omega-1"];
+    pub const REMARKS: [&str; 3] = ["at-omega-1", "above-omega-1", "steadied"];
 
     /// Its name in JSON and tables.
     pub fn name(&self) -> &'static str {
@@ -167,6 +173,7 @@ impl Flag {
             Flag::ComponentsOverlap { .. } => "components-overlap",
             Flag::PriorDominates { .. } => "prior-dominates",
             Flag::FewRows { .. } => "few-rows",
+            Flag::Steadied { .. } => "steadied",
         }
     }
 
@@ -253,6 +260,11 @@ impl Flag {
                                          about its spread: the interval is VB's own"
                     .to_owned()
             }
+            Flag::Steadied { explained } => format!(
+                "derivatives of the fit explain {} of the variance of the resamples' estimates, and what chance did to \
+                 that part was put right",
+                percent(*explained)
+            ),
             Flag::PriorShifts { share, called } => format!(
                 "at this ω the prior has moved the middle of the interval by {} of its half-length, so that it \
                  misses mostly on one side; data are few for {} that overlap so much",

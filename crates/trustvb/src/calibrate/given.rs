@@ -3,6 +3,7 @@
 
 use super::balanced::Balance;
 use super::flag::{Flag, from_number, from_unconverged};
+use super::steady::LinearPart;
 use super::temper::{Reach, Stretches};
 use super::{CalibrateError, Choice, Method};
 use crate::functional::{Range, SampledLaw};
@@ -139,6 +140,43 @@ pub struct GivenInterval {
 impl GivenFits {
     /// The interval by `tempered`, `balanced` or `bootstrap`. The limits of the fits must be those at `level`.
     pub fn interval(&self, method: Method, level: f64) -> Result<GivenInterval, CalibrateError> {
+        self.interval_with(method, level, None)
+    }
+
+    /// The interval by `balanced`, with less Monte-Carlo error: what derivatives say about the bootstraps is put right where
+    /// chance made it wrong. Where it was done the interval has the remark [`Flag::Steadied`]; where derivatives explain less
+    /// than half of the estimates' variance, or there are fewer than 40 bootstraps, it is not.
+    ///
+    /// ```
+    /// use trustvb::calibrate::{GivenFit, GivenFits, LinearPart, Method};
+    /// use trustvb::functional::Range;
+    ///
+    /// // A mean of -1, 1, -1, …, 1, and bootstraps of it that happen to lie too close.
+    /// let influence: Vec<f64> = (0..400).map(|n| f64::from(n % 2 * 2 - 1) / 400.0).collect();
+    /// let moved: Vec<f64> = (-100..=100).map(|b| f64::from(b) / 2000.0).collect();
+    /// let fit = |estimate: f64| GivenFit { estimate, lower: estimate - 0.1, upper: estimate + 0.1 };
+    /// let bootstraps = moved.iter().map(|x| fit(*x)).collect();
+    /// let fits = GivenFits { range: Range::Real, full: fit(0.0), bootstraps, unconverged: 0.0 };
+    /// let plain = fits.interval(Method::Balanced, 0.95)?;
+    /// let steady = fits.steady_interval(&LinearPart { influence, moved }, 0.95)?;
+    /// assert!(plain.upper < 0.05 && (steady.upper - 1.96 / 20.0).abs() < 0.001);
+    /// assert_eq!(steady.choice.flags[0].name(), "steadied");
+    /// # Ok::<(), trustvb::calibrate::CalibrateError>(())
+    /// ```
+    pub fn steady_interval(
+        &self,
+        linear: &LinearPart,
+        level: f64,
+    ) -> Result<GivenInterval, CalibrateError> {
+        self.interval_with(Method::Balanced, level, Some(linear))
+    }
+
+    fn interval_with(
+        &self,
+        method: Method,
+        level: f64,
+        linear: Option<&LinearPart>,
+    ) -> Result<GivenInterval, CalibrateError> {
         if !matches!(method, Method::Tempered | Method::Balanced | Method::Bootstrap) {
             return Err(CalibrateError::NeedsModel(method.name()));
         }
@@ -146,7 +184,7 @@ impl GivenFits {
         let own = (self.full.lower, self.full.upper);
         let mut found = self.full.unchanged();
         let (empty, identical) = match method {
-            Method::Balanced => self.balance(level, &mut found),
+            Method::Balanced => self.balance(level, linear, &mut found),
             Method::Bootstrap => self.percentiles(level, &mut found),
             _ => self.temper(level, &mut found),
         };
@@ -163,9 +201,19 @@ impl GivenFits {
     }
 
     /// Whether there is no evidence, and whether all estimates are the same.
-    fn balance(&self, level: f64, found: &mut GivenInterval) -> (bool, bool) {
+    fn balance(
+        &self,
+        level: f64,
+        linear: Option<&LinearPart>,
+        found: &mut GivenInterval,
+    ) -> (bool, bool) {
         let range = self.range;
-        let estimates = self.bootstraps.iter().map(|fit| range.unbounded(fit.estimate));
+        let mut estimates: Vec<f64> =
+            self.bootstraps.iter().map(|fit| range.unbounded(fit.estimate)).collect();
+        if let Some(steadied) = linear.and_then(|linear| linear.steadied(&estimates)) {
+            estimates = steadied.estimates;
+            found.choice.flags.push(Flag::Steadied { explained: steadied.explained });
+        }
         let balance = Balance::new(range.unbounded(self.full.estimate), estimates);
         if !balance.is_empty() && !balance.all_equal() {
             let (lower, upper) = balance.limits(level);

@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Two unit Gaussians, of weights 0.65 and 0.35, whose centres are 2 apart in each of two columns.
 fn rows(n: usize, number: u64) -> Result<Dataset, Box<dyn Error>> {
     let mut rng = stream(17, Purpose::Simulate, number);
-    let (mut columns, which) = (vec![Vec::with_capacity(n); 2], Binomial::new(1, 0.35)?);
+    let (mut columns, which) = (vec![Vec::new(); 2], Binomial::new(1, 0.35)?);
     for _ in 0..n {
         let centre = 2.0 * which.sample(&mut rng) as f64;
         for column in &mut columns {

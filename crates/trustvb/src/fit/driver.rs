@@ -177,6 +177,11 @@ const BOUND_ROUNDING: f64 = 1e-12;
 /// Acceleration waits until plain sweeps have found their basin: change per sweep below this.
 const ACCELERATE_BELOW: f64 = 0.05;
 
+/// Sweeps in a row whose change does not fall after which the fit is taken to drift, and steps are stretched: each time
+/// twice as far as the last, up to this many times a sweep's own step.
+const DRIFT: usize = 5;
+const LONGEST_STRETCH: f64 = 1024.0;
+
 /// Sweeps without a smaller change after which a nearly converged fit is called stalled.
 const PATIENCE: usize = 60;
 
@@ -190,6 +195,9 @@ struct Course {
     /// Whether the state is another than the last sweep led to, and whether by Anderson's combination.
     accelerated: bool,
     combined: bool,
+    /// Sweeps in a row whose change did not fall, and how far the last of their steps was stretched.
+    drifting: usize,
+    stretch: f64,
     last_change: f64,
     best_change: f64,
     since_best: usize,
@@ -202,6 +210,8 @@ impl Course {
     const BEGINNING: Course = Course {
         accelerated: false,
         combined: false,
+        drifting: 0,
+        stretch: 1.0,
         last_change: f64::INFINITY,
         best_change: f64::INFINITY,
         since_best: 0,
@@ -324,6 +334,7 @@ impl Driver {
                 self.shortcut = None;
             }
             (self.course.accelerated, self.course.combined) = (false, false);
+            (self.course.drifting, self.course.stretch) = (0, 1.0);
             None
         } else {
             match result {
@@ -393,9 +404,36 @@ impl Driver {
             && change < ACCELERATE_BELOW
             && change < course.last_change
             && self.anderson.propose(&self.state, &mut self.next, &self.scale);
-        course.accelerated = course.combined || self.shortcut.is_some();
+        let has_stretched = self.stretch(change);
+        let course = &mut self.course;
+        course.accelerated = course.combined || has_stretched || self.shortcut.is_some();
         course.last_change = change;
         self.state.copy_from_slice(&self.next);
+    }
+
+    /// Goes further than a sweep does where sweeps drift: where their change, though small, does not fall, as on the
+    /// plateau of a component that is one too many. Anderson's combination would lead back to where they came from.
+    fn stretch(&mut self, change: f64) -> bool {
+        let course = &mut self.course;
+        let drifts = self.options.acceleration > 0
+            && change < ACCELERATE_BELOW
+            && change >= course.last_change
+            && self.shortcut.is_none();
+        if !drifts {
+            // A stretched step may be followed by a smaller change without an end of the drift.
+            course.drifting = if course.stretch > 1.0 && !course.combined { DRIFT } else { 0 };
+            course.stretch = 1.0;
+            return false;
+        }
+        course.drifting += 1;
+        if course.drifting < DRIFT {
+            return false;
+        }
+        course.stretch = (2.0 * course.stretch).min(LONGEST_STRETCH);
+        for (next, state) in self.next.iter_mut().zip(&self.state) {
+            *next = *state + course.stretch * (*next - *state);
+        }
+        true
     }
 
     /// Ends the fit with its best state.

@@ -6,7 +6,7 @@
 
 use super::{
     Driver, FitOptions, Matching, Outcome, PathFits, PathOptions, Reference, ReplicateStart,
-    Status, Sweep, match_components, permute_state,
+    Shortcut, Status, Sweep, match_components, permute_state,
 };
 use crate::model::{Degenerate, Model, Sweeper};
 use crate::posterior::Posterior;
@@ -28,6 +28,8 @@ pub struct Trip<'a> {
     pub first: Option<&'a PathFits>,
     /// The full-data path.
     pub reference: &'a Reference,
+    /// How to get from its first state to the replicate's.
+    pub shortcut: Option<&'a Shortcut>,
     /// How to fit.
     pub options: &'a PathOptions,
 }
@@ -197,10 +199,9 @@ impl<'a> Walk<'a> {
             return false;
         }
         if self.has_new_weights() || !self.follower.has_history() {
-            let reference = self.trip.reference;
-            self.follower.begin_from(omega, &reference.states[i], &options.fit);
+            self.follower.begin_from(omega, &self.trip.reference.states[i], &options.fit);
             if i == 0 {
-                self.follower.driver.shorten(reference.shortcut.as_ref());
+                self.follower.driver.shorten(self.trip.shortcut);
             }
         } else {
             self.follower.begin_from_history(omega, &options.fit);

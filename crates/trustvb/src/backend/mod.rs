@@ -49,9 +49,8 @@ impl<'a> Work<'a> {
             number: self.stream(job),
             first: self.known.and_then(|known| known.get(&job)),
             reference: self.reference,
-            // A little bootstrap is of few units, and its fit further away. It also has the bits that rows which are not
-            // in memory give, of which there is no derivative here.
-            shortcut: self.reference.shortcut.as_ref().filter(|_| job.design != Design::Subset),
+            // Half samples and little bootstraps are further away from the fit of all units than bootstraps of all.
+            shortcut: self.reference.shortcut.as_ref().filter(|_| job.design == Design::Full),
             options: self.options,
         };
         match job.design == Design::Full && job.replicate == 0 {

@@ -267,6 +267,11 @@ impl Resamples {
         Resamples { seed, fresh_splits, given, subsets: None, within: None }
     }
 
+    /// Whether replicates of `design` are bootstraps of all units, each drawn from all of them.
+    pub(crate) fn are_of_all_units(&self, design: Design) -> bool {
+        design == Design::Full && self.subsets.is_none()
+    }
+
     /// Draws bootstraps of all units from subsets.
     pub fn with_subsets(mut self, subsets: Option<Subsets>) -> Resamples {
         self.subsets = subsets;

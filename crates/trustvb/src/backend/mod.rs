@@ -4,7 +4,7 @@ mod cpu;
 
 pub use cpu::Cpu;
 
-use crate::fit::{PathFits, PathOptions, Reference, Spare, Trip, Walk};
+use crate::fit::{PathFits, PathOptions, Reference, Shortcut, Spare, Trip, Walk};
 use crate::model::Model;
 use crate::resample::{Design, Resamples};
 use std::collections::BTreeMap;
@@ -49,14 +49,20 @@ impl<'a> Work<'a> {
             number: self.stream(job),
             first: self.known.and_then(|known| known.get(&job)),
             reference: self.reference,
-            // Half samples and little bootstraps are further away from the fit of all units than bootstraps of all.
-            shortcut: self.reference.shortcut.as_ref().filter(|_| job.design == Design::Full),
+            shortcut: self.shortcut(job),
             options: self.options,
         };
         match job.design == Design::Full && job.replicate == 0 {
             true => Walk::known(trip),
             false => Walk::with(trip, spare),
         }
+    }
+
+    /// How a job gets to its first fit sooner. Fits of half samples and little bootstraps are further away from that of all
+    /// units.
+    fn shortcut(&self, job: Job) -> Option<&'a Shortcut> {
+        let shortcut = self.reference.shortcut.as_ref();
+        shortcut.filter(|_| self.resamples.are_of_all_units(job.design))
     }
 
     /// Streams of random starts: one per design and replicate.

@@ -178,9 +178,9 @@ const BOUND_ROUNDING: f64 = 1e-12;
 const ACCELERATE_BELOW: f64 = 0.05;
 
 /// Sweeps in a row whose change does not fall after which the fit is taken to drift, and steps are stretched: each time
-/// twice as far as the last, up to this many times a sweep's own step.
+/// twice as much as the last, until they are this share of the scale.
 const DRIFT: usize = 5;
-const LONGEST_STRETCH: f64 = 1024.0;
+const LONGEST_STEP: f64 = 0.5;
 
 /// Sweeps without a smaller change after which a nearly converged fit is called stalled.
 const PATIENCE: usize = 60;
@@ -429,7 +429,7 @@ impl Driver {
         if course.drifting < DRIFT {
             return false;
         }
-        course.stretch = (2.0 * course.stretch).min(LONGEST_STRETCH);
+        course.stretch = (2.0 * course.stretch).min(LONGEST_STEP / change);
         for (next, state) in self.next.iter_mut().zip(&self.state) {
             *next = *state + course.stretch * (*next - *state);
         }
@@ -505,4 +505,40 @@ fn relative_change(state: &[f64], next: &[f64], scale: &[f64]) -> f64 {
         largest = largest.max(change);
     }
     largest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dataset;
+    use crate::model::{Gmm, GmmPrior, Update};
+
+    /// Sweeps of `x ← x + x(1 − x)/100` in one number from 0.001, which climb `x²/2 − x³/3` to its maximum at 1.
+    fn climb(acceleration: usize) -> (f64, Outcome) {
+        let data = Dataset::faithful();
+        let model = Gmm::new(&data, 2, GmmPrior::default(), Update::Corrected).unwrap();
+        let mut driver = Driver::new(&model);
+        driver.state_mut().fill(1.0);
+        driver.state_mut()[0] = 0.001;
+        let options = FitOptions { acceleration, trace: true, ..FitOptions::default() };
+        driver.begin(1.0, &options);
+        while let Some(sweep) = driver.wants() {
+            let x = sweep.state[0];
+            sweep.next.copy_from_slice(sweep.state);
+            sweep.next[0] = x + 0.01 * x * (1.0 - x);
+            sweep.scale.fill(1.0);
+            driver.take(Ok(x * x / 2.0 - x * x * x / 3.0));
+        }
+        (driver.state()[0], driver.outcome())
+    }
+
+    #[test]
+    fn a_drift_is_left_soon_and_the_bound_never_falls() {
+        let (plain, slow) = climb(0);
+        let (there, outcome) = climb(5);
+        assert_eq!((&slow.status, &outcome.status), (&Status::HitLimit, &Status::Converged));
+        assert!((plain - 1.0).abs() < 1e-3 && (there - 1.0).abs() < 1e-7, "{plain} {there}");
+        assert!(outcome.sweeps < 100, "{} sweeps", outcome.sweeps);
+        assert!(outcome.trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12));
+    }
 }

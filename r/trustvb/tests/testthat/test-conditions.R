@@ -101,9 +101,9 @@ test_that("progress is shown when it is asked for", {
   overlap <- read_exactly("overlap.csv")
   said <- function(progress) {
     utils::capture.output(
-      fit <- tvb_mix(~ x1 + x2, overlap, bootstraps = 10000, threads = 1, progress = progress), type = "message"
+      fit <- tvb_mix(~ x1 + x2, overlap, bootstraps = 1e5, threads = 1, progress = progress), type = "message"
     )
   }
-  expect_match(paste(said(TRUE), collapse = ""), "fitting resamples: [0-9]+ of 10001")
+  expect_match(paste(said(TRUE), collapse = ""), "fitting resamples: [0-9]+ of 100001")
   expect_identical(said(FALSE), character())
 })

@@ -222,7 +222,7 @@ impl<'a> Writer<'a> {
             Some(width) if width > NARROW => " wide",
             _ => "",
         };
-        inline(format!("<a class=\"figure scroll{wide}\" href=\"{}\">", escape(dest)))
+        inline(format!("<a class=\"figure{wide}\" href=\"{}\">", escape(dest)))
     }
 
     fn start_code(&mut self, kind: &CodeBlockKind) {
@@ -409,10 +409,10 @@ mod tests {
              ```rust\nuse x;\n# fn f() {}\n#[test]\n```\n",
         )
         .unwrap();
-        let figure = "<a class=\"figure scroll wide\" href=\"../docs/studies/reviewer-levels.svg\">\
+        let figure = "<a class=\"figure wide\" href=\"../docs/studies/reviewer-levels.svg\">\
                       <img src=\"studies/reviewer-levels.svg\" alt=\"a figure\" /></a>";
         assert!(made.body.contains(figure), "{}", made.body);
-        assert!(made.body.contains("<a class=\"figure scroll\" href"), "{}", made.body);
+        assert!(made.body.contains("<a class=\"figure\" href"), "{}", made.body);
         assert!(made.body.contains("use x;\n#[test]\n</code>"), "{}", made.body);
     }
 

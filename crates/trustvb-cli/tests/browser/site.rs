@@ -53,7 +53,7 @@ fn cut_off(browser: &Browser, width: u32) -> Value {
     browser.run(
         "const wide = [...document.querySelectorAll('main *, header *, nav *')]
            .filter((node) => node.checkVisibility() && !node.closest('.unseen, .skip'))
-           .filter((node) => !node.parentElement.closest('pre, .scroll'))
+           .filter((node) => !node.parentElement.closest('pre, .scroll, a.figure'))
            .filter((node) => node.getBoundingClientRect().right > arguments[0] + 1)
            .map((node) => `${node.tagName} ${node.textContent.slice(0, 40)}`);
          if (document.documentElement.scrollWidth > arguments[0]) wide.push('the page');

@@ -1,5 +1,8 @@
 //! Finds columns that other columns determine exactly, by a pivoted Cholesky factorisation.
 
+use crate::linalg::{packed_index, packed_len};
+use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
+
 /// A pivot below this share of a column's own sum of squares counts as zero. Sums over millions of
 /// rows keep relative errors well under it, and a column that agrees with the others to six digits
 /// stays above it.
@@ -91,21 +94,61 @@ pub(super) fn scaled_gram(columns: &[&[f64]], centred: bool) -> Vec<Vec<f64>> {
             (mean, size)
         })
         .collect();
-    let value = |j: usize, i: usize| columns[j][i] / scaled[j].1 - scaled[j].0;
-    let dot = |a: usize, b: usize| sum(columns[a].len(), &|i| value(a, i) * value(b, i));
-    let lengths: Vec<f64> = (0..columns.len()).map(|j| dot(j, j).sqrt()).collect();
-    (0..columns.len())
-        .map(|a| {
-            (0..=a)
-                .map(|b| if a == b { 1.0 } else { dot(a, b) / (lengths[a] * lengths[b]) })
-                .collect()
-        })
-        .collect()
+    let (p, n) = (columns.len(), columns.first().map_or(0, |column| column.len()));
+    let mut products = vec![0.0; packed_len(p)];
+    let mut values = vec![[0.0; LANES]; p * BLOCK / LANES];
+    for start in (0..n).step_by(BLOCK) {
+        let rows = start..(start + BLOCK).min(n);
+        // The last block ends with zeros.
+        let n_lanes = rows.len().div_ceil(LANES);
+        values.fill([0.0; LANES]);
+        for ((column, (mean, size)), own) in
+            columns.iter().zip(&scaled).zip(values.chunks_exact_mut(n_lanes))
+        {
+            let own = own.as_flattened_mut().iter_mut();
+            own.zip(&column[rows.clone()]).for_each(|(own, x)| *own = x / size - mean);
+        }
+        let values = &values[..p * n_lanes];
+        let products = Products { n_lanes, values, sums: &mut products };
+        dispatch_on(InstructionSet::best(), products);
+    }
+    let lengths: Vec<f64> = (0..p).map(|j| products[packed_index(j, j)].sqrt()).collect();
+    let cosine = |a: usize, b: usize| products[packed_index(a, b)] / (lengths[a] * lengths[b]);
+    let line = |a: usize| (0..=a).map(|b| if a == b { 1.0 } else { cosine(a, b) }).collect();
+    (0..p).map(line).collect()
+}
+
+/// Sums are made block by block of so many rows, so that their error grows with the number of blocks and not of rows.
+const BLOCK: usize = 512;
+
+/// Adds the products of every two columns of a block, eight rows at a time.
+struct Products<'a> {
+    n_lanes: usize,
+    values: &'a [[f64; LANES]],
+    sums: &'a mut [f64],
+}
+
+impl Kernel for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self) {
+        let mut sums = self.sums.iter_mut();
+        let columns = || self.values.chunks_exact(self.n_lanes);
+        for (a, first) in columns().enumerate() {
+            for (second, sum) in columns().take(a + 1).zip(&mut sums) {
+                let mut total = V::zero();
+                for (x, y) in first.iter().zip(second) {
+                    total = V::load(x).mul_add(V::load(y), total);
+                }
+                *sum += total.sum();
+            }
+        }
+    }
 }
 
 /// Sums in blocks, so that the error grows with the number of blocks and not of terms.
 fn sum(n: usize, term: &dyn Fn(usize) -> f64) -> f64 {
-    const BLOCK: usize = 512;
     (0..n).step_by(BLOCK).map(|start| (start..(start + BLOCK).min(n)).map(term).sum::<f64>()).sum()
 }
 

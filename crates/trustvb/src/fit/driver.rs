@@ -495,7 +495,7 @@ fn is_above(bound: f64, other: f64) -> bool {
 }
 
 /// Largest `|next − state| / scale`; infinite when anything is not a number.
-fn relative_change(state: &[f64], next: &[f64], scale: &[f64]) -> f64 {
+pub(super) fn relative_change(state: &[f64], next: &[f64], scale: &[f64]) -> f64 {
     let mut largest = 0.0_f64;
     for ((x, y), s) in state.iter().zip(next).zip(scale) {
         let change = (y - x).abs() / s;

@@ -21,7 +21,8 @@ const UNITS_PER_COMPONENT: usize = 400;
 /// More where a sweep costs little: units times the length of the state.
 const WORK: usize = 800_000;
 
-/// What was found among few units is looked at among so many times as many, if all are more than twice that.
+/// What was found among few units is looked at among so many times as many, if all are more than twice that. So many
+/// leave no doubt whether a component is there: the bound alone decides.
 const MORE_UNITS: usize = 5;
 
 /// Sweeps after which a round of the race ends, and which share of the starts goes on: one in so many.
@@ -55,14 +56,24 @@ const THOROUGH: Effort = Effort { spared: 3, sweeps: [4, 10, 40], finalists: 3, 
 /// In the last run.
 const QUICK: Effort = Effort { spared: 1, sweeps: [3, 10, 20], finalists: 1, rounds: 3 };
 
-/// Sweeps given to states that the model itself proposes.
-const FLIP_SWEEPS: usize = 5;
+/// Sweeps given to states that the model itself proposes: to all, and to those that might come to something.
+const FLIP_SWEEPS: [usize; 2] = [2, 5];
 
 /// Sweeps of all units before it is decided from where to go on.
 const TRANSFER_SWEEPS: usize = 6;
 
-/// A start is given up when going on as in its last sweeps, so many times over, would not bring it to the best.
-const REACH: f64 = 4.0;
+/// A run is given up when so many more sweeps like its last ones would not bring it to the best.
+const REACH: f64 = 20.0;
+
+/// A move is compared with where a run that does not move will be in so many more sweeps.
+const LOOKAHEAD: f64 = 5.0;
+
+/// Moves of very many units are tried on one in so many of them. With fewer, a component that fits what is odd in them
+/// would seem worth its parameters.
+const REPEATS: f64 = 4.0;
+
+/// Sweeps after which starts are asked whether they have met.
+const MEETING: usize = 3;
 
 /// Sweeps of the last run after which it is asked whether it gets on, or wastes a component.
 const CHECKPOINTS: [usize; 3] = [20, 80, 320];
@@ -78,15 +89,18 @@ pub(super) fn race(
 ) -> Result<(Vec<f64>, Outcome), Degenerate> {
     let settled = SETTLED.max(tolerance);
     let starts = starts + model.n_views();
-    let all = Field { model, weights, omega, options, starts, settled };
+    let all = Field { model, weights, omega, options, starts, seed, settled, in_doubt: true };
     // Bounds of fewer units are no part of the fit that is reported. Some of the units may have no fit where all have one:
     // a column can be constant in them.
     let few = few(model);
+    let more = MORE_UNITS * few;
+    let some = some_units(&all, few, Sample::Search);
+    let sketched = some.and_then(|units| among(&all, (units, 1.0), sketch));
+    let all = Field { in_doubt: all.total() <= more as f64, ..all };
     let mut refined = false;
-    let sketched = some_units(model, weights, few, seed).and_then(|units| {
-        let (start, mut posterior) = among(&all, units, |field| sketch(field, seed))?;
-        if let Some(units) = some_units(model, weights, MORE_UNITS * few, seed)
-            && let Some(better) = among(&all, units, |field| refine(field, start, &posterior))
+    let sketched = sketched.and_then(|(start, mut posterior)| {
+        if let Some(units) = some_units(&all, more, Sample::Search)
+            && let Some(better) = among(&all, (units, 1.0), |f| refine(f, start, &posterior))
         {
             posterior = better;
             refined = true;
@@ -97,7 +111,7 @@ pub(super) fn race(
     let mut asked = sketched.is_none() || refined;
     let (mut best, mut track) = match sketched {
         Some(found) => found,
-        None => search(&all, seed, progress)?,
+        None => search(&all, progress)?,
     };
     for &sweeps in &CHECKPOINTS[usize::from(refined)..] {
         if best.outcome.sweeps >= sweeps {
@@ -124,12 +138,11 @@ pub(super) fn race(
 /// The best run that the units of `field` lead to, not yet at the full tolerance.
 fn search<'a>(
     field: &Field<'a>,
-    seed: u64,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(Runner, Track<'a>), Degenerate> {
     let mut track = field.track()?;
     let begun = field.each((0..field.starts).collect(), |track, number| {
-        let mut rng = stream(seed, Purpose::Start, number as u64);
+        let mut rng = stream(field.seed, Purpose::Start, number as u64);
         let view = (number + 1).saturating_sub(field.starts - field.model.n_views());
         let centres = field.model.rough_centres(field.weights, view, &mut rng);
         track.begin(number, |sweeper, state| sweeper.start(field.omega, &centres, state))
@@ -143,6 +156,8 @@ fn search<'a>(
         }
     }
     let same = SAME_BOUND * field.omega;
+    runners = field.advance_all(track.meet(runners), MEETING, progress);
+    runners = track.meet(runners);
     let mut agree = false;
     for (sweeps, share) in ROUNDS {
         runners = field.advance_all(runners, sweeps, progress);
@@ -153,28 +168,38 @@ fn search<'a>(
         }
         runners.retain(|runner| !runner.has_failed());
         runners.sort_by(|a, b| track.merit(b).total_cmp(&track.merit(a)));
-        agree = runners.len() >= AGREEMENT
-            && runners[..AGREEMENT].iter().all(|runner| {
-                runner.is_settled() && track.merit(runner) > track.merit(&runners[0]) - same
-            });
+        let best = runners.first().map_or(f64::NEG_INFINITY, |runner| track.merit(runner));
+        let at_the_best = runners.iter().take_while(|runner| track.merit(runner) > best - same);
+        let settled = at_the_best.take_while(|runner| runner.is_settled());
+        agree = settled.map(|runner| runner.met).sum::<usize>() >= AGREEMENT;
         if agree {
             break;
         }
-        let best = runners.first().map_or(f64::NEG_INFINITY, |runner| track.merit(runner));
-        runners.retain(|runner| track.merit(runner) + REACH * runner.gain >= best);
+        runners.retain(|runner| is_in_reach(&track, runner, best));
         runners.truncate(field.starts.div_ceil(share));
     }
     let mut best = runners.into_iter().next().ok_or(failure)?;
     if !agree {
         improve(field, &mut track, &mut best, &THOROUGH, progress);
     }
-    flip(field, &track, &mut best, progress);
+    flip(field, &mut track, &mut best, progress);
     Ok((best, track))
 }
 
+/// Whether a run might still come to be as good as `best`.
+fn is_in_reach(track: &Track<'_>, runner: &Runner, best: f64) -> bool {
+    track.merit(runner) + REACH * runner.rise >= best
+}
+
+/// By how much a move must be better than a run that goes on as it is: by more than that gets on in its next sweeps.
+fn ahead(field: &Field<'_>, stay: &Runner) -> f64 {
+    let gain = LOOKAHEAD * stay.rise;
+    SAME_BOUND * field.omega + if gain.is_finite() { gain.max(0.0) } else { 0.0 }
+}
+
 /// The best start among the units of `field`, and what it leads to; `None` where they have no fit.
-fn sketch(field: &Field<'_>, seed: u64) -> Option<(usize, Posterior)> {
-    let (best, mut track) = search(field, seed, &mut |_| ()).ok()?;
+fn sketch(field: &Field<'_>) -> Option<(usize, Posterior)> {
+    let (best, mut track) = search(field, &mut |_| ()).ok()?;
     Some((best.start, track.posterior(&best).ok()?))
 }
 
@@ -194,19 +219,20 @@ fn refine(field: &Field<'_>, start: usize, posterior: &Posterior) -> Option<Post
     track.posterior(&best).ok()
 }
 
-/// `work` with some of the units alone.
+/// `work` with some of the units alone, each so many times.
 fn among<T>(
     all: &Field<'_>,
-    units: Vec<usize>,
+    (units, times): (Vec<usize>, f64),
     work: impl FnOnce(&Field<'_>) -> Option<T>,
 ) -> Option<T> {
     if all.model.is_far() {
         let fetched = all.model.excerpt(&units)?.ok()?;
-        return work(&Field { model: fetched.as_ref(), weights: None, ..*all });
+        let weights = (times != 1.0).then(|| vec![times; units.len()]);
+        return work(&Field { model: fetched.as_ref(), weights: weights.as_deref(), ..*all });
     }
     let mut of_some = vec![0.0; all.model.n_units()];
     for unit in units {
-        of_some[unit] = all.weights.map_or(1.0, |w| w[unit]);
+        of_some[unit] = times * all.weights.map_or(1.0, |w| w[unit]);
     }
     work(&Field { weights: Some(&of_some), ..*all })
 }
@@ -221,22 +247,24 @@ pub(super) fn has_very_many_units(model: &dyn Model) -> bool {
     model.n_units() > 2 * few(model)
 }
 
+/// What some of the units are for: each has a stream that no start has.
+#[derive(Clone, Copy)]
+enum Sample {
+    Search,
+    Moves,
+}
+
 /// `most` of very many units, in their order; `None` where there are not twice as many.
-fn some_units(
-    model: &dyn Model,
-    weights: Option<&[f64]>,
-    most: usize,
-    seed: u64,
-) -> Option<Vec<usize>> {
-    let is_there = |&unit: &usize| weights.is_none_or(|w| w[unit] > 0.0);
+fn some_units(field: &Field<'_>, most: usize, sample: Sample) -> Option<Vec<usize>> {
+    let n_units = field.model.n_units();
+    let is_there = |&unit: &usize| field.weights.is_none_or(|w| w[unit] > 0.0);
     let present: Option<Vec<usize>> =
-        weights.map(|_| (0..model.n_units()).filter(is_there).collect());
-    let n = present.as_ref().map_or(model.n_units(), Vec::len);
+        field.weights.map(|_| (0..n_units).filter(is_there).collect());
+    let n = present.as_ref().map_or(n_units, Vec::len);
     if n <= 2 * most {
         return None;
     }
-    // A stream that no start has.
-    let mut rng = stream(seed, Purpose::Start, u64::MAX);
+    let mut rng = stream(field.seed, Purpose::Start, u64::MAX - sample as u64);
     let mut some = some_of(n, most, |n| index(&mut rng, n));
     if let Some(present) = present {
         some.iter_mut().for_each(|unit| *unit = present[*unit]);
@@ -261,19 +289,21 @@ fn transfer<'a>(
         begun
             .push(track.begin(start, |sweeper, state| sweeper.start(field.omega, &centres, state)));
     }
-    let mut best: Option<Runner> = None;
     let mut failure = Degenerate::NotFinite;
+    let mut runners = Vec::new();
     for runner in begun {
-        match runner {
-            Ok(mut runner) => {
-                track.advance(&mut runner, TRANSFER_SWEEPS, field.settled, progress);
-                if best.as_ref().is_none_or(|b| b.has_failed() || runner.bound() > b.bound()) {
-                    best = Some(runner);
-                }
-            }
-            Err(why) => failure = why,
-        }
+        runner.map_or_else(|why| failure = why, |runner| runners.push(runner));
     }
+    for sweeps in [MEETING, TRANSFER_SWEEPS] {
+        for runner in &mut runners {
+            track.advance(runner, sweeps, field.settled, progress);
+        }
+        runners = track.meet(runners);
+    }
+    // The first of equals.
+    let best = runners
+        .into_iter()
+        .reduce(|a, b| if a.has_failed() || b.bound() > a.bound() { b } else { a });
     let best = best.filter(|best| !best.has_failed()).ok_or(failure)?;
     Ok((best, track))
 }
@@ -301,11 +331,31 @@ fn improve(
                 others.filter_map(|other| split_into(&posterior, component, other)).map(Some),
             );
         }
-        let centres = posterior.centres();
-        let trial = best_among(field, track, proposals, &centres, (best.start, effort));
-        let least = track.merit(best) + SAME_BOUND * field.omega;
-        let Some(trial) = trial.filter(|trial| track.merit(trial) > least) else { return };
-        best.replace(trial, field.starts, progress);
+        let (from, centres) = (best.start, posterior.centres());
+        let stay = Runner::new(from, best.state.clone());
+        let how = (&centres[..], effort);
+        let enough = (field.total() / REPEATS) as usize;
+        let found = match some_units(field, few(field.model).max(enough), Sample::Moves) {
+            // Each for several: what a move is worth grows with the number of units.
+            Some(units) => {
+                let repeats = field.total() / units.len() as f64;
+                let found = among(field, (units, repeats), |some| {
+                    let mut track = some.track().ok()?;
+                    let stay =
+                        track.begin(from, |s, state| s.start_from(&posterior, state)).ok()?;
+                    let (found, has_moved) = best_among(some, &track, Some(stay), proposals, how)?;
+                    if has_moved { track.posterior(&found).ok() } else { None }
+                });
+                let Some(found) = found else { return };
+                best_among(field, track, Some(stay), vec![Some(found)], how)
+            }
+            None => best_among(field, track, Some(stay), proposals, how),
+        };
+        let Some((found, has_moved)) = found else { return };
+        best.replace(found, field.starts, progress);
+        if !has_moved {
+            return;
+        }
     }
 }
 
@@ -313,61 +363,81 @@ fn improve(
 pub(super) fn best_of(
     field: &Field<'_>,
     track: &Track<'_>,
-    proposals: Vec<Option<Posterior>>,
+    proposals: Vec<Posterior>,
     start: usize,
 ) -> Option<Runner> {
-    best_among(field, track, proposals, &[], (start, &THOROUGH))
+    let proposals = proposals.into_iter().map(Some).collect();
+    let found = best_among(field, track, None, proposals, (&[], &THOROUGH));
+    found.map(|(found, _)| Runner { start, ..found })
 }
 
-/// The best that a few sweeps make of `proposals`, of which `None` begins from the centres alone.
+/// The best that a few sweeps make of `stay` and of `proposals`, of which `None` begins from `centres` alone; and whether
+/// it is of a proposal, which is to be better and not only as good.
 fn best_among(
     field: &Field<'_>,
     track: &Track<'_>,
+    mut stay: Option<Runner>,
     proposals: Vec<Option<Posterior>>,
-    centres: &[f64],
-    (start, effort): (usize, &Effort),
-) -> Option<Runner> {
-    let tried = field.each(proposals, |track, proposal| {
+    (centres, effort): (&[f64], &Effort),
+) -> Option<(Runner, bool)> {
+    let start = stay.as_ref().map_or(0, |stay| stay.start);
+    let begun = field.each(proposals, |track, proposal| {
         let begun = track.begin(start, |sweeper, state| match &proposal {
             Some(proposal) => sweeper.start_from(proposal, state),
             None => sweeper.start(field.omega, centres, state),
         });
-        begun.ok().map(|mut trial| {
-            track.advance(&mut trial, effort.sweeps[0], field.settled, &mut |_| ());
-            trial
-        })
+        begun.ok()
     });
-    let mut trials: Vec<Runner> = tried.into_iter().flatten().collect();
-    for (sweeps, keep) in [(effort.sweeps[1], effort.finalists), (effort.sweeps[2], 1)] {
-        trials.retain(|trial| !trial.has_failed());
+    let mut trials: Vec<Runner> = begun.into_iter().flatten().collect();
+    let [first, second, third] = effort.sweeps;
+    for (sweeps, keep) in [(first, trials.len()), (second, effort.finalists), (third, 1)] {
         trials.sort_by(|a, b| track.merit(b).total_cmp(&track.merit(a)));
         trials.truncate(keep);
+        let is_there = stay.is_some();
+        trials.extend(stay);
         trials = field.advance_all(trials, sweeps, &mut |_| ());
+        stay = if is_there { trials.pop() } else { None };
+        let least = stay.as_ref().filter(|stay| !stay.has_failed());
+        let least = least.map_or(f64::NEG_INFINITY, |stay| track.merit(stay));
+        trials.retain(|trial| !trial.has_failed() && is_in_reach(track, trial, least));
     }
-    trials.pop()
+    let Some(stay) = stay.filter(|stay| !stay.has_failed()) else {
+        return trials.pop().map(|trial| (trial, true));
+    };
+    let least = track.merit(&stay) + ahead(field, &stay);
+    match trials.pop().filter(|trial| track.merit(trial) > least) {
+        Some(trial) => Some((trial, true)),
+        None => Some((stay, false)),
+    }
 }
 
 /// Goes over to the best of the states that the model itself proposes, as long as that raises the bound.
 fn flip(
     field: &Field<'_>,
-    track: &Track<'_>,
+    track: &mut Track<'_>,
     best: &mut Runner,
     progress: &mut dyn FnMut(&Progress),
 ) {
-    let same = SAME_BOUND * field.omega;
     for _ in 0..field.model.n_components() {
-        if !track.has_sweeps(best, FLIP_SWEEPS) {
+        if !track.has_sweeps(best, FLIP_SWEEPS[1]) {
             return;
         }
-        let from = best.start;
+        let (from, to_beat) = (best.start, best.bound());
         let attempt = |track: &mut Track<'_>, variant: Vec<f64>| {
             let mut trial = Runner::new(from, variant);
-            track.advance(&mut trial, FLIP_SWEEPS, field.settled, &mut |_| ());
+            track.advance(&mut trial, FLIP_SWEEPS[0], field.settled, &mut |_| ());
+            if trial.bound() + REACH * trial.rise > to_beat {
+                track.advance(&mut trial, FLIP_SWEEPS[1], field.settled, &mut |_| ());
+            }
             trial
         };
         let variants = field.model.variants(&best.state);
-        let tried = field.each(variants.clone(), attempt);
-        let is_better = |trial: &Runner| trial.bound() > best.bound() + same;
+        // And what as many sweeps make of it as it is.
+        let jobs = variants.iter().chain([&best.state]).cloned().collect();
+        let mut tried = field.each(jobs, attempt);
+        let Some(stay) = tried.pop() else { return };
+        let least = stay.bound() + ahead(field, &stay);
+        let is_better = |trial: &Runner| trial.bound() > least;
         let better: Vec<bool> = tried.iter().map(is_better).collect();
         let mut trials: Vec<Runner> = tried.into_iter().filter(is_better).collect();
         if trials.len() > 1 {
@@ -378,8 +448,11 @@ fn flip(
         }
         // The first of equals.
         let found = trials.into_iter().reduce(|a, b| if b.bound() > a.bound() { b } else { a });
-        let Some(trial) = found else { return };
-        best.replace(trial, field.starts, progress);
+        let has_moved = found.is_some();
+        best.replace(found.unwrap_or(stay), field.starts, progress);
+        if !has_moved {
+            return;
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Runs that are made piece by piece, several at a time, for [`super::race`].
 
+use super::driver::relative_change;
 use super::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 use crate::model::{Degenerate, Model, Sweeper};
 use crate::posterior::Posterior;
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// What all runs share.
 #[derive(Clone, Copy)]
@@ -13,14 +15,20 @@ pub(super) struct Field<'a> {
     pub(super) omega: f64,
     pub(super) options: &'a FitOptions,
     pub(super) starts: usize,
+    pub(super) seed: u64,
     /// Change below which a run has found its optimum, as far as a search is concerned.
     pub(super) settled: f64,
+    /// Whether a component is kept unless the bound is decisive ([`Track::merit`]).
+    pub(super) in_doubt: bool,
 }
 
 /// By how much the bound must be higher without a component before it is given up, times ω: at least so much, and so
 /// much of what its parameters can cost at most, ½ log n each.
 const DECISIVE: f64 = 100.0;
 const DECISIVE_SHARE: f64 = 0.4;
+
+/// Runs whose states differ by less than this share of their scale have met: they will end in the same optimum.
+const SAME_PLACE: f64 = 0.01;
 
 impl<'a> Field<'a> {
     /// Working memory for one run after the other.
@@ -30,28 +38,38 @@ impl<'a> Field<'a> {
         Ok(Track { field: *self, sweeper, driver: Driver::new(self.model) })
     }
 
-    /// `work` for each job, on all threads; what comes out is in the order of the jobs. Jobs that find no working memory
-    /// (the weights cannot be loaded) are left out.
+    /// `work` for each job, on all threads; what comes out is in the order of the jobs. Nothing, where there is no working
+    /// memory (the weights cannot be loaded).
     pub(super) fn each<T: Send, R: Send>(
         &self,
         jobs: Vec<T>,
         work: impl Fn(&mut Track<'a>, T) -> R + Sync,
     ) -> Vec<R> {
-        // A few jobs together: loading weights costs about as much as a sweep.
-        let together = jobs.len().div_ceil(2 * rayon::current_num_threads()).max(1);
-        // Units that are far away make one pass after the other, each of them on all threads.
-        let together = if self.model.is_far() { jobs.len().max(1) } else { together };
-        let mut jobs: Vec<Option<T>> = jobs.into_iter().map(Some).collect();
-        let done: Vec<Vec<R>> = jobs
-            .par_chunks_mut(together)
-            .map(|jobs| match self.track() {
-                Ok(mut track) => {
-                    jobs.iter_mut().filter_map(Option::take).map(|j| work(&mut track, j)).collect()
+        // Working memory is made once for a thread: loading weights costs about as much as a sweep. Units that are far away
+        // make one pass after the other, each of them on all threads.
+        let threads = if self.model.is_far() { 1 } else { rayon::current_num_threads() };
+        let threads = threads.min(jobs.len());
+        let queue = Mutex::new(jobs.into_iter().enumerate());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let mut done: Vec<(usize, R)> = (0..threads)
+            .into_par_iter()
+            .flat_map_iter(|_| {
+                let mut done = Vec::new();
+                if let Ok(mut track) = self.track() {
+                    while let Some((at, job)) = next() {
+                        done.push((at, work(&mut track, job)));
+                    }
                 }
-                Err(_) => Vec::new(),
+                done
             })
             .collect();
-        done.into_iter().flatten().collect()
+        done.sort_by_key(|&(at, _)| at);
+        done.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// How many units there are, by their weights.
+    pub(super) fn total(&self) -> f64 {
+        self.weights.map_or(self.model.n_units() as f64, |weights| weights.iter().sum())
     }
 
     /// Lets all runners go on to `sweeps` sweeps, or until they settle.
@@ -79,10 +97,12 @@ impl<'a> Field<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Runner {
     pub(super) start: usize,
+    /// How many starts have led here, this one included.
+    pub(super) met: usize,
     pub(super) state: Vec<f64>,
     pub(super) outcome: Outcome,
-    /// By how much the bound rose in the last sweeps; infinite before that is known.
-    pub(super) gain: f64,
+    /// By how much the bound rose in each of the last sweeps; infinite before that is known.
+    pub(super) rise: f64,
 }
 
 /// How many sweeps are the last.
@@ -91,7 +111,7 @@ const LAST_SWEEPS: usize = 5;
 impl Runner {
     /// One that has made no sweep.
     pub(super) fn new(start: usize, state: Vec<f64>) -> Runner {
-        Runner { start, state, outcome: Outcome::beginning(), gain: f64::INFINITY }
+        Runner { start, met: 1, state, outcome: Outcome::beginning(), rise: f64::INFINITY }
     }
 
     pub(super) fn bound(&self) -> f64 {
@@ -161,7 +181,7 @@ impl Track<'_> {
             ..self.field.options.clone()
         };
         let (start, starts) = (runner.start, self.field.starts);
-        let mut last = [f64::NEG_INFINITY; LAST_SWEEPS + 1];
+        let mut last = [f64::NAN; LAST_SWEEPS + 1];
         let mut report = |p: &Progress| {
             last.rotate_left(1);
             last[LAST_SWEEPS] = p.bound;
@@ -173,9 +193,40 @@ impl Track<'_> {
         let mut trace = std::mem::take(&mut runner.outcome.trace);
         trace.extend_from_slice(&outcome.trace);
         runner.outcome = Outcome { sweeps: before + outcome.sweeps, trace, ..outcome };
-        if last[LAST_SWEEPS].is_finite() {
-            runner.gain = last[LAST_SWEEPS] - last[0];
+        let known = last.iter().filter(|bound| bound.is_finite()).count();
+        if runner.is_settled() {
+            runner.rise = 0.0;
+        } else if known > 1 {
+            let first = last[LAST_SWEEPS + 1 - known];
+            runner.rise = (last[LAST_SWEEPS] - first) / (known - 1) as f64;
         }
+    }
+
+    /// Lets those of `runners` that have met go on as one, the first of them.
+    pub(super) fn meet(&self, runners: Vec<Runner>) -> Vec<Runner> {
+        let mut apart: Vec<(Runner, Vec<f64>)> = Vec::with_capacity(runners.len());
+        let mut scale = vec![1.0; self.field.model.state_len()];
+        for runner in runners {
+            let sorted = self.sorted(&runner);
+            self.sweeper.scale(self.field.omega, &sorted, &mut scale);
+            let is_same = |(_, other): &&mut (Runner, Vec<f64>)| {
+                relative_change(&sorted, other, &scale) < SAME_PLACE
+            };
+            match apart.iter_mut().find(is_same) {
+                Some((first, _)) => first.met += runner.met,
+                None => apart.push((runner, sorted)),
+            }
+        }
+        apart.into_iter().map(|(runner, _)| runner).collect()
+    }
+
+    /// A run's state, components with more units first. Starts that agree number them as it happens.
+    fn sorted(&self, runner: &Runner) -> Vec<f64> {
+        let model = self.field.model;
+        let stride = model.state_len() / model.n_components();
+        let mut parts: Vec<&[f64]> = runner.state.chunks_exact(stride).collect();
+        parts.sort_by(|a, b| b[0].total_cmp(&a[0]));
+        parts.concat()
     }
 
     /// Whether a run may make so many more sweeps.
@@ -213,7 +264,7 @@ impl Track<'_> {
     /// up only where the bound leaves no doubt, as it does when it is superfluous among many units.
     pub(super) fn merit(&self, runner: &Runner) -> f64 {
         let n_free = self.n_free(runner);
-        if n_free == 0 {
+        if n_free == 0 || !self.field.in_doubt {
             return runner.bound();
         }
         let model = self.field.model;
@@ -222,5 +273,67 @@ impl Track<'_> {
         let cost = 0.5 * parameters * units.max(1.0).ln();
         let worth = DECISIVE.max(DECISIVE_SHARE * cost);
         runner.bound() - worth * self.field.omega * n_free as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dataset;
+    use crate::model::{Gmm, GmmPrior, Update};
+
+    #[test]
+    fn runs_that_have_met_go_on_as_one_whatever_their_numbering() {
+        let data = Dataset::faithful();
+        let model = Gmm::new(&data, 2, GmmPrior::default(), Update::Corrected).unwrap();
+        let options = FitOptions::default();
+        let field = Field {
+            model: &model,
+            weights: None,
+            omega: 1.0,
+            options: &options,
+            starts: 3,
+            seed: 0,
+            settled: 1e-4,
+            in_doubt: true,
+        };
+        assert_eq!(field.total(), 272.0);
+        // The third splits the long eruptions in two.
+        let centres = [[2.0, 55.0, 4.3, 80.0], [4.3, 80.0, 2.0, 55.0], [4.3, 75.0, 4.3, 85.0]];
+        let begun = field.each(centres.to_vec(), |track, centres| {
+            track.begin(0, |sweeper, state| sweeper.start(1.0, &centres, state)).unwrap()
+        });
+        let track = field.track().unwrap();
+        let met = |runners: &[Runner]| runners.iter().map(|r| r.met).collect::<Vec<_>>();
+        let runners = track.meet(begun);
+        assert_eq!(met(&runners), [2, 1]);
+        // They need a few sweeps to come together.
+        let runners = field.advance_all(runners, 50, &mut |_| ());
+        assert!(runners.iter().all(|runner| runner.is_settled() && runner.rise == 0.0));
+        assert_eq!(met(&track.meet(runners)), [3]);
+    }
+
+    #[test]
+    fn jobs_come_out_in_their_order() {
+        let data = Dataset::faithful();
+        let model = Gmm::new(&data, 2, GmmPrior::default(), Update::Corrected).unwrap();
+        let options = FitOptions::default();
+        let field = Field {
+            model: &model,
+            weights: Some(&vec![0.0; 272]),
+            omega: 1.0,
+            options: &options,
+            starts: 1,
+            seed: 0,
+            settled: 1e-4,
+            in_doubt: true,
+        };
+        // Nothing can be loaded.
+        assert!(field.each(vec![1, 2], |_, job| job).is_empty());
+        let field = Field { weights: None, ..field };
+        assert_eq!(
+            field.each((0..99).collect(), |_, job| job * job),
+            (0..99).map(|j| j * j).collect::<Vec<_>>()
+        );
     }
 }

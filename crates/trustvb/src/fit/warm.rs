@@ -89,10 +89,12 @@ pub(crate) fn improved(
         omega: fit.omega,
         options,
         starts: fit.starts,
+        seed: 0,
         settled: tolerance.max(1e-4),
+        in_doubt: true,
     };
     let Ok(mut track) = field.track() else { return fit };
-    let Some(mut found) = best_of(&field, &track, starts.into_iter().map(Some).collect(), 0) else {
+    let Some(mut found) = best_of(&field, &track, starts, 0) else {
         return fit;
     };
     track.advance(&mut found, options.max_sweeps, tolerance, progress);

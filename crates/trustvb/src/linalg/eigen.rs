@@ -39,21 +39,23 @@ fn rotate(p: usize, a: &mut [f64], vectors: &mut [f64], i: usize, j: usize) {
         return;
     }
     let ratio = (a[j * p + j] - a[i * p + i]) / (2.0 * apart);
-    let tangent = ratio.signum() / (ratio.abs() + ratio.hypot(1.0));
-    let cosine = 1.0 / tangent.hypot(1.0);
+    let tangent = ratio.signum() / (ratio.abs() + (1.0 + ratio * ratio).sqrt());
+    let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
     let sine = tangent * cosine;
-    for k in 0..p {
-        let (x, y) = (a[k * p + i], a[k * p + j]);
-        a[k * p + i] = cosine * x - sine * y;
-        a[k * p + j] = sine * x + cosine * y;
-    }
     let turn = |rows: &mut [f64]| {
         let (first, second) = rows.split_at_mut(j * p);
         for (x, y) in first[i * p..(i + 1) * p].iter_mut().zip(&mut second[..p]) {
             (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
         }
     };
+    let (own, other) = (a[i * p + i] - tangent * apart, a[j * p + j] + tangent * apart);
     turn(a);
+    (a[i * p + i], a[i * p + j]) = (own, 0.0);
+    (a[j * p + i], a[j * p + j]) = (0.0, other);
+    // Columns are as rows are: reading them there is quicker.
+    for k in 0..p {
+        (a[k * p + i], a[k * p + j]) = (a[i * p + k], a[j * p + k]);
+    }
     turn(vectors);
 }
 

@@ -4,7 +4,7 @@ use super::far::FarRows;
 use super::kernel::{Densities, e_step};
 use crate::model::Degenerate;
 use crate::model::kernel::Scratch;
-use crate::simd::LANES;
+use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
 
 /// Where the rows of a data set are.
 #[derive(Debug)]
@@ -50,12 +50,7 @@ impl RowsAt {
             RowsAt::Memory(all) => all,
             RowsAt::Far(far) => return far.moments(),
         };
-        let numbers = vec![0.0; Densities::stride(all.p())];
-        let mut moments = numbers.clone();
-        let everything = Densities { p: all.p(), numbers };
-        let rows = chosen.unwrap_or(all);
-        e_step(rows, &everything, &mut moments, &mut Scratch::default());
-        Ok(moments)
+        Ok(chosen.unwrap_or(all).moments())
     }
 }
 
@@ -102,6 +97,45 @@ impl Rows {
         self.blocks[row / LANES * self.p + column][row % LANES]
     }
 
+    /// The numbers of a row.
+    pub(super) fn row(&self, row: usize) -> impl Iterator<Item = f64> {
+        let (block, lane) = (row / LANES, row % LANES);
+        self.blocks[block * self.p..(block + 1) * self.p].iter().map(move |column| column[lane])
+    }
+
+    /// `Σw`, `Σwx` and the triangle of `Σwxxᵀ`: an E-step with one component that takes everything.
+    pub(super) fn moments(&self) -> Vec<f64> {
+        let numbers = vec![0.0; Densities::stride(self.p)];
+        let mut moments = numbers.clone();
+        let everything = Densities { p: self.p, numbers };
+        e_step(self, &everything, &mut moments, &mut Scratch::default());
+        moments
+    }
+
+    /// A column for each line, of the first columns of these rows.
+    pub(super) fn mapped(&self, lines: &[Line]) -> Rows {
+        let mut mapped = Rows {
+            p: lines.len(),
+            n: self.n,
+            blocks: vec![[0.0; LANES]; self.weights.len() * lines.len()],
+            weights: self.weights.clone(),
+        };
+        let map = Map { p: self.p, blocks: &self.blocks, lines, out: &mut mapped.blocks };
+        dispatch_on(InstructionSet::best(), map);
+        mapped
+    }
+
+    /// These columns, then those of `others`, which are as many rows.
+    pub(super) fn beside(&self, others: &Rows) -> Rows {
+        let blocks = self.blocks.chunks_exact(self.p).zip(others.blocks.chunks_exact(others.p));
+        Rows {
+            p: self.p + others.p,
+            n: self.n,
+            blocks: blocks.flat_map(|(own, other)| own.iter().chain(other).copied()).collect(),
+            weights: self.weights.clone(),
+        }
+    }
+
     /// Becomes the rows of `all` with positive weight, each with its weight.
     pub(super) fn compact(&mut self, all: &Rows, weights: &[f64]) {
         let p = all.p;
@@ -119,6 +153,39 @@ impl Rows {
                 self.blocks[b * p + j][lane] = all.get(row, j);
             }
             self.weights[b][lane] = w;
+        }
+    }
+}
+
+/// A linear function of the first columns of a row.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) shift: f64,
+    pub(super) slopes: Vec<f64>,
+}
+
+/// Linear functions of rows, eight rows at a time.
+struct Map<'a> {
+    p: usize,
+    blocks: &'a [[f64; LANES]],
+    lines: &'a [Line],
+    out: &'a mut [[f64; LANES]],
+}
+
+impl Kernel for Map<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self) {
+        let out = self.out.chunks_exact_mut(self.lines.len());
+        for (x, out) in self.blocks.chunks_exact(self.p).zip(out) {
+            for (line, out) in self.lines.iter().zip(out) {
+                let mut sum = V::splat(line.shift);
+                for (x, &slope) in x.iter().zip(&line.slopes) {
+                    sum = V::load(x).mul_add(V::splat(slope), sum);
+                }
+                sum.store(out);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! one start looks in each other way. These are the same whatever linear map is applied to the rows.
 
 use super::points::Points;
-use super::rows::Rows;
+use super::rows::{Line, Rows};
 use crate::fit::Clusterable;
 use crate::linalg::eigen::symmetric_eigen;
 use crate::linalg::{cholesky, invert_lower, packed_index, packed_len};
@@ -61,48 +61,23 @@ impl Seen {
         n_components: usize,
     ) -> Seen {
         let p = points.p;
-        let value = |i: usize, j: usize| points.rows.get(chosen[i].0, j);
-        Seen::otherwise(p, chosen, &value, (view, n_components)).unwrap_or_else(|| Seen {
-            q: p,
-            p,
-            rows: Rows::new(p, chosen.len(), value),
-        })
-    }
-
-    /// Nothing for the plain view, or where these rows do not allow another.
-    fn otherwise(
-        p: usize,
-        chosen: &[(usize, f64)],
-        value: &impl Fn(usize, usize) -> f64,
-        (view, n_components): (View, usize),
-    ) -> Option<Seen> {
-        if view == View::Scaled {
-            return None;
+        let mut rows = Rows::new(p, chosen.len(), |i, j| points.rows.get(chosen[i].0, j));
+        for (own, weights) in rows.weights.iter_mut().zip(chosen.chunks(LANES)) {
+            own.iter_mut().zip(weights).for_each(|(own, &(_, weight))| *own = weight);
         }
-        let rows: Vec<f64> = (0..chosen.len() * p).map(|at| value(at / p, at % p)).collect();
-        let weights: Vec<f64> = chosen.iter().map(|&(_, weight)| weight).collect();
-        let white = whitened(p, &rows, &weights)?;
-        let directions = match view {
-            View::Flat => {
-                directions(p, &white, &weights, n_components.max(2) - 1, |moment| moment)?
-            }
-            View::Odd => directions(p, &white, &weights, n_components, |moment| {
-                -(moment - (p + 2) as f64).abs()
-            })?,
-            View::Scaled | View::Whitened => Vec::new(),
+        let coordinates = match view {
+            View::Scaled => None,
+            View::Whitened => whitened(&rows),
+            View::Flat | View::Odd => whitened(&rows)
+                .and_then(|white| Some(white.mapped(&directions(&white, view, n_components)?))),
         };
-        let q = if directions.is_empty() { p } else { directions.len() / p };
-        let number = |i: usize, j: usize| {
-            let (z, x) = (&white[i * p..(i + 1) * p], &rows[i * p..(i + 1) * p]);
-            match (j < q, directions.is_empty()) {
-                (false, _) => x[j - q],
-                (true, true) => z[j],
-                (true, false) => {
-                    directions[j * p..(j + 1) * p].iter().zip(z).map(|(d, z)| d * z).sum()
-                }
+        match coordinates {
+            Some(coordinates) => {
+                let q = coordinates.p();
+                Seen { q, p, rows: coordinates.beside(&rows) }
             }
-        };
-        Some(Seen { q, p, rows: Rows::new(q + p, chosen.len(), number) })
+            None => Seen { q: p, p, rows },
+        }
     }
 
     /// The columns of centres, without their coordinates.
@@ -130,17 +105,15 @@ impl Clusterable for Seen {
         dispatch_on(InstructionSet::best(), distances);
     }
     fn centre_of(&self, unit: usize, out: &mut [f64]) {
-        for (j, x) in out.iter_mut().enumerate() {
-            *x = self.rows.get(unit, j);
-        }
+        out.iter_mut().zip(self.rows.row(unit)).for_each(|(out, x)| *out = x);
     }
     fn refit(&self, members: &mut dyn Iterator<Item = (usize, f64)>, out: &mut [f64]) {
         let mut total = 0.0;
         let mut sum = vec![0.0; out.len()];
         for (unit, weight) in members {
             total += weight;
-            for (j, s) in sum.iter_mut().enumerate() {
-                *s += weight * self.rows.get(unit, j);
+            for (s, x) in sum.iter_mut().zip(self.rows.row(unit)) {
+                *s += weight * x;
             }
         }
         if total > 0.0 {
@@ -178,62 +151,66 @@ impl Kernel for Distances<'_> {
 }
 
 /// Weighted rows with mean 0 and the identity for covariance; nothing where columns are dependent.
-fn whitened(p: usize, rows: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
-    let total: f64 = weights.iter().sum();
-    let mut mean = vec![0.0; p];
-    for (row, w) in rows.chunks_exact(p).zip(weights) {
-        mean.iter_mut().zip(row).for_each(|(m, x)| *m += w / total * x);
-    }
-    let centred: Vec<f64> = rows.iter().enumerate().map(|(at, x)| x - mean[at % p]).collect();
-    let mut covariance = vec![0.0; packed_len(p)];
-    for (row, w) in centred.chunks_exact(p).zip(weights) {
-        for i in 0..p {
-            let share = w / total * row[i];
-            for j in 0..=i {
-                covariance[packed_index(i, j)] += share * row[j];
-            }
+fn whitened(rows: &Rows) -> Option<Rows> {
+    let p = rows.p();
+    let (mean, mut covariance) = moments(rows);
+    for i in 0..p {
+        for j in 0..=i {
+            covariance[packed_index(i, j)] -= mean[i] * mean[j];
         }
     }
     cholesky(p, &mut covariance).ok()?;
     let mut inverse = vec![0.0; packed_len(p)];
     invert_lower(p, &covariance, &mut inverse);
-    let mut white = Vec::with_capacity(centred.len());
-    for row in centred.chunks_exact(p) {
-        white.extend(
-            (0..p).map(|i| (0..=i).map(|j| inverse[packed_index(i, j)] * row[j]).sum::<f64>()),
-        );
-    }
-    white.iter().all(|x| x.is_finite()).then_some(white)
+    let lines = (0..p).map(|i| {
+        let line = &inverse[packed_index(i, 0)..=packed_index(i, i)];
+        let shift = -line.iter().zip(&mean).map(|(l, m)| l * m).sum::<f64>();
+        Line { shift, slopes: line.to_vec() }
+    });
+    let white = rows.mapped(&lines.collect::<Vec<_>>());
+    white.blocks.iter().flatten().all(|x| x.is_finite()).then_some(white)
 }
 
-/// The `count` directions of whitened rows that come first by their fourth moment, a row each.
+/// Weighted means of columns and of their products, the lower triangle of these.
+fn moments(rows: &Rows) -> (Vec<f64>, Vec<f64>) {
+    let p = rows.p();
+    let sums = rows.moments();
+    let mean = |sum: &f64| sum / sums[0];
+    (sums[1..=p].iter().map(mean).collect(), sums[1 + p..].iter().map(mean).collect())
+}
+
+/// The directions of whitened rows that a view looks along: those that come first by their fourth moment.
 ///
 /// They are eigenvectors of `E[|z|² zzᵀ]`, whose eigenvalue is `p + 2` where rows are Gaussian: invariant coordinate
 /// selection (Tyler, Critchley, Dümbgen & Oja 2009), with Cardoso's fourth-order scatter. Among them is the direction that
 /// best separates two clusters, without knowing these.
-fn directions(
-    p: usize,
-    white: &[f64],
-    weights: &[f64],
-    count: usize,
-    first: impl Fn(f64) -> f64,
-) -> Option<Vec<f64>> {
-    if p > MOST_COLUMNS || weights.len() < ROWS_PER_COLUMN * p {
+fn directions(white: &Rows, view: View, n_components: usize) -> Option<Vec<Line>> {
+    let p = white.p();
+    if p > MOST_COLUMNS || white.len() < ROWS_PER_COLUMN * p {
         return None;
     }
-    let total: f64 = weights.iter().sum();
-    let mut scatter = vec![0.0; p * p];
-    for (z, w) in white.chunks_exact(p).zip(weights) {
-        let far = w / total * z.iter().map(|z| z * z).sum::<f64>();
-        for (i, own) in scatter.chunks_exact_mut(p).enumerate() {
-            own.iter_mut().zip(z).for_each(|(s, x)| *s += far * z[i] * x);
+    let total: f64 = white.weights.iter().flatten().sum();
+    let mut far = white.clone();
+    for (weights, block) in far.weights.iter_mut().zip(white.blocks.chunks_exact(p)) {
+        for (lane, weight) in weights.iter_mut().enumerate() {
+            *weight *= block.iter().map(|z| z[lane] * z[lane]).sum::<f64>();
         }
     }
-    let (moments, vectors) = symmetric_eigen(p, scatter);
+    let sums = &far.moments()[1 + p..];
+    let scatter = (0..p * p).map(|at| {
+        let (i, j) = (at / p, at % p);
+        sums[packed_index(i.max(j), i.min(j))] / total
+    });
+    let (moments, vectors) = symmetric_eigen(p, scatter.collect());
+    let oddity = |moment: f64| (moment - (p + 2) as f64).abs();
     let mut order: Vec<usize> = (0..p).collect();
-    order.sort_by(|&a, &b| first(moments[a]).total_cmp(&first(moments[b])));
-    order.truncate(count);
-    Some(order.iter().flat_map(|&at| vectors[at * p..(at + 1) * p].to_vec()).collect())
+    match view {
+        View::Odd => order.sort_by(|&a, &b| oddity(moments[b]).total_cmp(&oddity(moments[a]))),
+        _ => order.truncate(n_components.max(2) - 1),
+    }
+    order.truncate(n_components);
+    let line = |at: &usize| Line { shift: 0.0, slopes: vectors[at * p..(at + 1) * p].to_vec() };
+    Some(order.iter().map(line).collect())
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ def test_worker_processes_change_nothing(data):
 
 
 def test_without_joblib(tmp_path):
-    """Importable fitters need nothing but the standard library's processes."""
+    """Importable fitters need nothing but the standard library's processes; for others the error says what to do."""
     (tmp_path / "own.py").write_text(
         textwrap.dedent("""
         import numpy as np
@@ -65,6 +65,11 @@ def test_without_joblib(tmp_path):
             ]
             assert found[0].equals(found[1])
             print("same")
+            try:
+                local = lambda *arguments: own.fitter(*arguments)
+                trustvb.calibrate(local, data, own.value, bootstraps=20, n_jobs=2)
+            except TypeError as why:
+                print("cannot be given to other processes" in str(why), "Install joblib" in str(why))
         """)
     )
     done = subprocess.run(
@@ -75,7 +80,7 @@ def test_without_joblib(tmp_path):
         check=False,
         timeout=300,
     )
-    assert done.stdout == "same\n", done.stderr
+    assert done.stdout == "same\nTrue True\n", done.stderr
 
 
 def test_threads_change_nothing(data):

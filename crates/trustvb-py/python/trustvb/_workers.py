@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -145,6 +146,7 @@ def _pool(work: Work, workers: int, kind: str) -> Executor:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
+        _check_pickles(work)
         # Not forked: a copy of a process with threads may hang.
         context: Any = multiprocessing.get_context("spawn")
         spawned: Executor = ProcessPoolExecutor(
@@ -153,6 +155,17 @@ def _pool(work: Work, workers: int, kind: str) -> Executor:
         return spawned
     pool: Executor = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(work,))
     return pool
+
+
+def _check_pickles(work: Work) -> None:
+    """Refuses a task that cannot be given to processes which have to import what is in it."""
+    try:
+        pickle.dumps(work)
+    except (AttributeError, TypeError, pickle.PicklingError) as why:
+        raise TypeError(
+            f"the fitter, its data or a quantity cannot be given to other processes: {why}. Install joblib, which can do it; "
+            "or define them at the top of a module; or use workers='threads' or n_jobs=1"
+        ) from why
 
 
 _work_of_worker: Work | None = None

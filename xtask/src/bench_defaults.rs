@@ -30,7 +30,7 @@ fresh rows of the same law. It is marked † if it is more than 0.01 below the b
 const RACE_NOTE: &str = "
 With more components than there are, ten full starts often end higher, because they give one up for any gain of the
 bound. The race keeps it unless the gain is decisive (`merit` in `fit/track.rs`): intervals of overlapping components
-need that. Where very many units leave no doubt, it decides by the bound alone.
+need that. With 5,000 units for each parameter of a component the bound alone decides.
 
 The race of starts against ten starts that each run to convergence, over simulated data sets with n from 200 to 20,000,
 p from 1 to 20, K from 2 to 10, near and apart. Same: bounds within 0.01. The race's constants were chosen on the first

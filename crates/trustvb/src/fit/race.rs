@@ -21,9 +21,11 @@ const UNITS_PER_COMPONENT: usize = 400;
 /// More where a sweep costs little: units times the length of the state.
 const WORK: usize = 800_000;
 
-/// What was found among few units is looked at among so many times as many, if all are more than twice that. So many
-/// leave no doubt whether a component is there: the bound alone decides.
+/// What was found among few units is looked at among so many times as many, if all are more than twice that.
 const MORE_UNITS: usize = 5;
+
+/// With so many units for each parameter of a component a gain of the bound leaves no doubt whether it is there.
+const PLENTY: f64 = 5000.0;
 
 /// Sweeps after which a round of the race ends, and which share of the starts goes on: one in so many.
 const ROUNDS: [(usize, usize); 3] = [(10, 2), (25, 3), (60, 4)];
@@ -72,6 +74,9 @@ const LOOKAHEAD: f64 = 5.0;
 /// would seem worth its parameters.
 const REPEATS: f64 = 4.0;
 
+/// Units that a component must have more than before it is split or given up.
+const FEW_TO_SPLIT: f64 = 2.0;
+
 /// Sweeps after which starts are asked whether they have met.
 const MEETING: usize = 3;
 
@@ -96,7 +101,7 @@ pub(super) fn race(
     let more = MORE_UNITS * few;
     let some = some_units(&all, few, Sample::Search);
     let sketched = some.and_then(|units| among(&all, (units, 1.0), sketch));
-    let all = Field { in_doubt: all.total() <= more as f64, ..all };
+    let all = Field { in_doubt: all.total() <= PLENTY * all.parameters(), ..all };
     let mut refined = false;
     let sketched = sketched.and_then(|(start, mut posterior)| {
         if let Some(units) = some_units(&all, more, Sample::Search)
@@ -324,9 +329,13 @@ fn improve(
         let counts = track.counts(best);
         // `None` begins from the centres alone.
         let mut proposals = vec![None];
-        for component in spare(&posterior, &counts, effort.spared) {
-            proposals.push(Some(without(&posterior, component)));
-            let others = (0..counts.len()).filter(|&c| c != component && counts[c] > 2.0);
+        let has_units = |component: &usize| counts[*component] > FEW_TO_SPLIT;
+        let likely = spare(&posterior, &counts, counts.len());
+        // What has no units already can only be put elsewhere; what has some can be given up too.
+        let given_up = likely.iter().copied().filter(has_units).take(effort.spared);
+        proposals.extend(given_up.map(|component| Some(without(&posterior, component))));
+        for &component in likely.iter().take(effort.spared) {
+            let others = (0..counts.len()).filter(|other| *other != component && has_units(other));
             proposals.extend(
                 others.filter_map(|other| split_into(&posterior, component, other)).map(Some),
             );

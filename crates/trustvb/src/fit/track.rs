@@ -72,6 +72,11 @@ impl<'a> Field<'a> {
         self.weights.map_or(self.model.n_units() as f64, |weights| weights.iter().sum())
     }
 
+    /// How many parameters a component has.
+    pub(super) fn parameters(&self) -> f64 {
+        (self.model.layout().len() / self.model.n_components()) as f64
+    }
+
     /// Lets all runners go on to `sweeps` sweeps, or until they settle.
     pub(super) fn advance_all(
         &self,
@@ -267,10 +272,8 @@ impl Track<'_> {
         if n_free == 0 || !self.field.in_doubt {
             return runner.bound();
         }
-        let model = self.field.model;
-        let parameters = (model.layout().len() / model.n_components()) as f64;
         let units: f64 = self.counts(runner).iter().sum();
-        let cost = 0.5 * parameters * units.max(1.0).ln();
+        let cost = 0.5 * self.field.parameters() * units.max(1.0).ln();
         let worth = DECISIVE.max(DECISIVE_SHARE * cost);
         runner.bound() - worth * self.field.omega * n_free as f64
     }

@@ -72,7 +72,7 @@ const LOOKAHEAD: f64 = 5.0;
 
 /// Moves of very many units are tried on one in so many of them. With fewer, a component that fits what is odd in them
 /// would seem worth its parameters.
-const REPEATS: f64 = 4.0;
+const REPEATS: usize = 4;
 
 /// Units that a component must have more than before it is split or given up.
 const FEW_TO_SPLIT: f64 = 2.0;
@@ -313,6 +313,23 @@ fn transfer<'a>(
     Ok((best, track))
 }
 
+/// Moves that might raise the bound of a `q(θ)`, for each of so many components that might be spared; `None` begins from
+/// the centres alone.
+fn proposals(posterior: &Posterior, counts: &[f64], spared: usize) -> Vec<Option<Posterior>> {
+    let mut proposals = vec![None];
+    let has_units = |component: &usize| counts[*component] > FEW_TO_SPLIT;
+    let likely = spare(posterior, counts, counts.len());
+    // What has no units already can only be put elsewhere; what has some can be given up too.
+    let given_up = likely.iter().copied().filter(has_units).take(spared);
+    proposals.extend(given_up.map(|component| Some(without(posterior, component))));
+    for &component in likely.iter().take(spared) {
+        let others = (0..counts.len()).filter(|other| *other != component && has_units(other));
+        let split = others.filter_map(|other| split_into(posterior, component, other));
+        proposals.extend(split.map(Some));
+    }
+    proposals
+}
+
 /// Tries moves on `best` until none raises the bound.
 fn improve(
     field: &Field<'_>,
@@ -326,28 +343,15 @@ fn improve(
             return;
         }
         let Ok(posterior) = track.posterior(best) else { return };
-        let counts = track.counts(best);
-        // `None` begins from the centres alone.
-        let mut proposals = vec![None];
-        let has_units = |component: &usize| counts[*component] > FEW_TO_SPLIT;
-        let likely = spare(&posterior, &counts, counts.len());
-        // What has no units already can only be put elsewhere; what has some can be given up too.
-        let given_up = likely.iter().copied().filter(has_units).take(effort.spared);
-        proposals.extend(given_up.map(|component| Some(without(&posterior, component))));
-        for &component in likely.iter().take(effort.spared) {
-            let others = (0..counts.len()).filter(|other| *other != component && has_units(other));
-            proposals.extend(
-                others.filter_map(|other| split_into(&posterior, component, other)).map(Some),
-            );
-        }
+        let proposals = proposals(&posterior, &track.counts(best), effort.spared);
         let (from, centres) = (best.start, posterior.centres());
         let stay = Runner::new(from, best.state.clone());
         let how = (&centres[..], effort);
-        let enough = (field.total() / REPEATS) as usize;
+        let enough = field.n_present() / REPEATS;
         let found = match some_units(field, few(field.model).max(enough), Sample::Moves) {
             // Each for several: what a move is worth grows with the number of units.
             Some(units) => {
-                let repeats = field.total() / units.len() as f64;
+                let repeats = field.n_present() as f64 / units.len() as f64;
                 let found = among(field, (units, repeats), |some| {
                     let mut track = some.track().ok()?;
                     let stay =

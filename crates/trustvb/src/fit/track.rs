@@ -72,6 +72,12 @@ impl<'a> Field<'a> {
         self.weights.map_or(self.model.n_units() as f64, |weights| weights.iter().sum())
     }
 
+    /// How many units have a weight at all.
+    pub(super) fn n_present(&self) -> usize {
+        let n_units = self.model.n_units();
+        self.weights.map_or(n_units, |weights| weights.iter().filter(|w| **w > 0.0).count())
+    }
+
     /// How many parameters a component has.
     pub(super) fn parameters(&self) -> f64 {
         (self.model.layout().len() / self.model.n_components()) as f64
@@ -300,7 +306,7 @@ mod tests {
             settled: 1e-4,
             in_doubt: true,
         };
-        assert_eq!(field.total(), 272.0);
+        assert_eq!((field.total(), field.n_present()), (272.0, 272));
         // The third splits the long eruptions in two.
         let centres = [[2.0, 55.0, 4.3, 80.0], [4.3, 80.0, 2.0, 55.0], [4.3, 75.0, 4.3, 85.0]];
         let begun = field.each(centres.to_vec(), |track, centres| {

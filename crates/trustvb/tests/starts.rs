@@ -144,7 +144,8 @@ fn a_component_too_many_is_emptied_soon() {
     for asked in [3, 4] {
         let found = raced(&gmm(&data, asked), 1);
         assert_eq!(found.outcome.status, Status::Converged);
-        assert!(found.outcome.sweeps < 200, "{asked}: {} sweeps", found.outcome.sweeps);
+        // Forty of each move that was taken are among them.
+        assert!(found.outcome.sweeps < 300, "{asked}: {} sweeps", found.outcome.sweeps);
         assert!(found.state.iter().all(|x| x.is_finite()));
         let weights = found.posterior.weights();
         assert!(weights[2..].iter().all(|w| *w < 0.01), "{weights:?}");

@@ -208,10 +208,10 @@ mod tests {
 
     #[test]
     fn who_hit_the_limit_is_marked() {
-        let text = defaults(&[row(4, [0.001, 0.05, 0.01], [-3.0, -3.02, -2.99])]).unwrap();
-        let expected = "| 50.0 | 10.0 | 300 | 2 | 2 | 4 | 1.000 ms | 50.000 ms* | 10.000 ms | -3.0000 | -3.0200 | -2.9900 |";
+        let text = defaults(&[row(4, [0.001, 0.05, 0.01], [-3.0, -3.005, -2.995])]).unwrap();
+        let expected = "| 50.0 | 10.0 | 300 | 2 | 2 | 4 | 1.000 ms | 50.000 ms* | 10.000 ms | -3.0000 | -3.0050 | -2.9950 |";
         assert_eq!(text.lines().nth(2), Some(expected));
-        let mut unfinished = row(4, [0.001, 0.05, 0.01], [-3.0, -3.02, -2.99]);
+        let mut unfinished = row(4, [0.001, 0.05, 0.01], [-3.0, -3.005, -2.995]);
         unfinished["status"] = json!("hit-limit");
         assert!(defaults(&[unfinished]).unwrap().contains("| 1.000 ms* |"));
         assert!(defaults(&[json!({})]).is_err());

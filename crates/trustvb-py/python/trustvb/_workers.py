@@ -163,8 +163,9 @@ def _check_pickles(work: Work) -> None:
         pickle.dumps(work)
     except (AttributeError, TypeError, pickle.PicklingError) as why:
         raise TypeError(
-            f"the fitter, its data or a quantity cannot be given to other processes: {why}. Install joblib, which can do it; "
-            "or define them at the top of a module; or use workers='threads' or n_jobs=1"
+            f"the fitter, its data or a quantity cannot be given to other processes: {why}. Install joblib, which sends "
+            "functions wherever they are defined; or define them at the top of a module; or use workers='threads' or "
+            "n_jobs=1"
         ) from why
 
 

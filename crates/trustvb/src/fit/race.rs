@@ -83,7 +83,8 @@ const MEETING: usize = 3;
 /// Sweeps of the last run after which it is asked whether it gets on, or wastes a component.
 const CHECKPOINTS: [usize; 3] = [20, 80, 320];
 
-/// The best that `starts` starts, and one for each other view of the units, lead to: its state, components in any order, and how it was reached.
+/// The best that `starts` starts, and one for each other view of the units, lead to: its state, components in any order,
+/// and how it was reached.
 pub(super) fn race(
     model: &dyn Model,
     weights: Option<&[f64]>,
@@ -445,10 +446,13 @@ fn flip(
             trial
         };
         let variants = field.model.variants(&best.state);
+        if variants.is_empty() {
+            return;
+        }
         // And what as many sweeps make of it as it is.
         let jobs = variants.iter().chain([&best.state]).cloned().collect();
         let mut tried = field.each(jobs, attempt);
-        let Some(stay) = tried.pop() else { return };
+        let Some(stay) = tried.pop().filter(|stay| !stay.has_failed()) else { return };
         let least = stay.bound() + ahead(field, &stay);
         let is_better = |trial: &Runner| trial.bound() > least;
         let better: Vec<bool> = tried.iter().map(is_better).collect();

@@ -291,58 +291,51 @@ mod tests {
     use crate::data::Dataset;
     use crate::model::{Gmm, GmmPrior, Update};
 
-    #[test]
-    fn runs_that_have_met_go_on_as_one_whatever_their_numbering() {
+    fn with_field(weights: Option<&[f64]>, test: impl FnOnce(&Field<'_>)) {
         let data = Dataset::faithful();
         let model = Gmm::new(&data, 2, GmmPrior::default(), Update::Corrected).unwrap();
-        let options = FitOptions::default();
-        let field = Field {
+        test(&Field {
             model: &model,
-            weights: None,
+            weights,
             omega: 1.0,
-            options: &options,
+            options: &FitOptions::default(),
             starts: 3,
             seed: 0,
             settled: 1e-4,
             in_doubt: true,
-        };
-        assert_eq!((field.total(), field.n_present()), (272.0, 272));
-        // The third splits the long eruptions in two.
-        let centres = [[2.0, 55.0, 4.3, 80.0], [4.3, 80.0, 2.0, 55.0], [4.3, 75.0, 4.3, 85.0]];
-        let begun = field.each(centres.to_vec(), |track, centres| {
-            track.begin(0, |sweeper, state| sweeper.start(1.0, &centres, state)).unwrap()
         });
-        let track = field.track().unwrap();
-        let met = |runners: &[Runner]| runners.iter().map(|r| r.met).collect::<Vec<_>>();
-        let runners = track.meet(begun);
-        assert_eq!(met(&runners), [2, 1]);
-        // They need a few sweeps to come together.
-        let runners = field.advance_all(runners, 50, &mut |_| ());
-        assert!(runners.iter().all(|runner| runner.is_settled() && runner.rise == 0.0));
-        assert_eq!(met(&track.meet(runners)), [3]);
+    }
+
+    #[test]
+    fn runs_that_have_met_go_on_as_one_whatever_their_numbering() {
+        with_field(None, |field| {
+            assert_eq!((field.total(), field.n_present()), (272.0, 272));
+            // The third splits the long eruptions in two.
+            let centres = [[2.0, 55.0, 4.3, 80.0], [4.3, 80.0, 2.0, 55.0], [4.3, 75.0, 4.3, 85.0]];
+            let begun = field.each(centres.to_vec(), |track, centres| {
+                track.begin(0, |sweeper, state| sweeper.start(1.0, &centres, state)).unwrap()
+            });
+            let track = field.track().unwrap();
+            let met = |runners: &[Runner]| runners.iter().map(|r| r.met).collect::<Vec<_>>();
+            let runners = track.meet(begun);
+            assert_eq!(met(&runners), [2, 1]);
+            // They need a few sweeps to come together.
+            let runners = field.advance_all(runners, 50, &mut |_| ());
+            assert!(runners.iter().all(|runner| runner.is_settled() && runner.rise == 0.0));
+            assert_eq!(met(&track.meet(runners)), [3]);
+        });
     }
 
     #[test]
     fn jobs_come_out_in_their_order() {
-        let data = Dataset::faithful();
-        let model = Gmm::new(&data, 2, GmmPrior::default(), Update::Corrected).unwrap();
-        let options = FitOptions::default();
-        let field = Field {
-            model: &model,
-            weights: Some(&vec![0.0; 272]),
-            omega: 1.0,
-            options: &options,
-            starts: 1,
-            seed: 0,
-            settled: 1e-4,
-            in_doubt: true,
-        };
+        with_field(None, |field| {
+            let squares: Vec<i32> = (0..99).map(|job| job * job).collect();
+            assert_eq!(field.each((0..99).collect(), |_, job: i32| job * job), squares);
+        });
         // Nothing can be loaded.
-        assert!(field.each(vec![1, 2], |_, job| job).is_empty());
-        let field = Field { weights: None, ..field };
-        assert_eq!(
-            field.each((0..99).collect(), |_, job| job * job),
-            (0..99).map(|j| j * j).collect::<Vec<_>>()
-        );
+        with_field(Some(&[0.0; 272]), |field| {
+            assert!(field.each(vec![1, 2], |_, job| job).is_empty());
+            assert_eq!(field.n_present(), 0);
+        });
     }
 }

@@ -201,14 +201,16 @@ fn directions(white: &Rows, view: View, n_components: usize) -> Option<Vec<Line>
         let (i, j) = (at / p, at % p);
         sums[packed_index(i.max(j), i.min(j))] / total
     });
+    // The lightest tails come first.
     let (moments, vectors) = symmetric_eigen(p, scatter.collect());
-    let oddity = |moment: f64| (moment - (p + 2) as f64).abs();
     let mut order: Vec<usize> = (0..p).collect();
-    match view {
-        View::Odd => order.sort_by(|&a, &b| oddity(moments[b]).total_cmp(&oddity(moments[a]))),
-        _ => order.truncate(n_components.max(2) - 1),
+    if view == View::Odd {
+        let oddity = |at: usize| (moments[at] - (p + 2) as f64).abs();
+        order.sort_by(|&a, &b| oddity(b).total_cmp(&oddity(a)));
+        order.truncate(n_components);
+    } else {
+        order.truncate(n_components.max(2) - 1);
     }
-    order.truncate(n_components);
     let line = |at: &usize| Line { shift: 0.0, slopes: vectors[at * p..(at + 1) * p].to_vec() };
     Some(order.iter().map(line).collect())
 }

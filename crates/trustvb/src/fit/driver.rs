@@ -457,9 +457,7 @@ impl Driver {
         let before = &self.outcome;
         match result {
             Err(_) => true,
-            Ok(bound) if self.is_ascent => {
-                *bound < before.bound - BOUND_ROUNDING * before.bound.abs().max(1.0)
-            }
+            Ok(bound) if self.is_ascent => is_below(*bound, before.bound),
             Ok(_) => change > 2.0 * before.change,
         }
     }
@@ -492,6 +490,11 @@ impl Driver {
 /// Whether a bound is higher by more than rounding.
 fn is_above(bound: f64, other: f64) -> bool {
     bound > other + BOUND_ROUNDING * other.abs().max(1.0)
+}
+
+/// Whether a bound is lower by more than rounding.
+pub(super) fn is_below(bound: f64, other: f64) -> bool {
+    bound < other - BOUND_ROUNDING * other.abs().max(1.0)
 }
 
 /// Largest `|next − state| / scale`; infinite when anything is not a number.

@@ -126,7 +126,8 @@ impl Linearisation {
         let of_units = units.weights(weights);
         let system = if n <= dense {
             let hessian = units.hessian(pullback.densities(), k, &of_units)?;
-            System::Dense(matrix(pullback.as_ref(), &units, &hessian, k, n)?)
+            let matrix = matrix(pullback.as_ref(), &units, &hessian, k, n);
+            System::Dense(Lu::new(n, transposed(n, &matrix)).ok_or(InfluenceError::Singular)?)
         } else {
             let mut scale = vec![0.0; n];
             sweeper.scale(omega, state, &mut scale);
@@ -137,6 +138,22 @@ impl Linearisation {
         let pulled = Pulled { n_components: k, posterior, pullback, system };
         let weights = weights.map(<[f64]>::to_vec);
         Ok(Linearisation { weights, derivative: Derivative::Pulled(pulled) })
+    }
+
+    /// `I − J` at any state, row after row; `None` where the model does not say what its sweep's derivative is.
+    pub(super) fn matrix(
+        model: &dyn Model,
+        weights: Option<&[f64]>,
+        omega: f64,
+        state: &[f64],
+    ) -> Option<Vec<f64>> {
+        let weights = weights.or_else(|| model.repeats());
+        let mut sweeper = model.sweeper();
+        sweeper.load(weights).ok()?;
+        let (units, pullback) = (model.units()?, sweeper.pullback(omega, state).ok()??);
+        let k = model.n_components();
+        let hessian = units.hessian(pullback.densities(), k, &units.weights(weights)).ok()?;
+        Some(matrix(pullback.as_ref(), &units, &hessian, k, state.len()))
     }
 
     /// `(I − J)^-1`, row after row; `None` where no matrix was made.
@@ -261,7 +278,7 @@ impl Pulled {
     }
 }
 
-/// `(I − J)ᵀ`, factorised, from the second derivative that one pass gave. Row i of `J` is entry i of the next state pulled
+/// `I − J`, row after row, from the second derivative that one pass gave. Row i of `J` is entry i of the next state pulled
 /// back.
 fn matrix(
     pullback: &dyn Pullback,
@@ -269,10 +286,10 @@ fn matrix(
     hessian: &[f64],
     k: usize,
     n: usize,
-) -> Result<Lu, InfluenceError> {
+) -> Vec<f64> {
     let (features, stride) = (units.n_features(), n / k);
-    let mut jacobian = vec![0.0; n * n];
-    jacobian.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
+    let mut matrix = vec![0.0; n * n];
+    matrix.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
         let (component, entry) = (i / stride, i % stride);
         let mut next = vec![0.0; n];
         next[i] = 1.0;
@@ -284,13 +301,12 @@ fn matrix(
             false => vec![0.0; k * features],
         };
         pullback.pull(&coefficients, &next, row);
+        row.iter_mut().for_each(|x| *x = -*x);
+        row[i] += 1.0;
     });
-    let mut transposed = vec![0.0; n * n];
-    for i in 0..n {
-        for j in 0..n {
-            transposed[j * n + i] = -jacobian[i * n + j];
-        }
-        transposed[i * n + i] += 1.0;
-    }
-    Lu::new(n, transposed).ok_or(InfluenceError::Singular)
+    matrix
+}
+
+fn transposed(n: usize, matrix: &[f64]) -> Vec<f64> {
+    (0..n * n).map(|at| matrix[at % n * n + at / n]).collect()
 }

@@ -18,6 +18,7 @@ mod influence;
 mod krylov;
 mod matching;
 mod moves;
+mod newton;
 mod path;
 mod race;
 mod shortcut;

@@ -133,7 +133,7 @@ pub(super) fn race(
             break;
         }
     }
-    track.advance(&mut best, options.max_sweeps, tolerance, progress);
+    track.finish(&mut best, tolerance, progress);
     if best.outcome.status == Status::Converged && best.outcome.change > tolerance {
         // Settled in the search, and no sweeps were left to go further.
         best.outcome.status = Status::HitLimit;

@@ -1,6 +1,7 @@
 //! Runs that are made piece by piece, several at a time, for [`super::race`].
 
 use super::driver::relative_change;
+use super::newton::climb;
 use super::{Driver, FitOptions, Outcome, Progress, Status, Stopping};
 use crate::model::{Degenerate, Model, Sweeper};
 use crate::posterior::Posterior;
@@ -116,6 +117,11 @@ pub(super) struct Runner {
     pub(super) rise: f64,
 }
 
+/// Sweeps in which a run that has settled usually converges: so many, and so many for each number of its state, because
+/// derivatives of longer ones cost more.
+const SLOW: usize = 60;
+const SLOW_SHARE: usize = 2;
+
 /// How many sweeps are the last.
 const LAST_SWEEPS: usize = 5;
 
@@ -210,6 +216,41 @@ impl Track<'_> {
         } else if known > 1 {
             let first = last[LAST_SWEEPS + 1 - known];
             runner.rise = (last[LAST_SWEEPS] - first) / (known - 1) as f64;
+        }
+    }
+
+    /// Goes on until the change is within `tolerance`: by sweeps and, where these take long, by Newton's steps.
+    pub(super) fn finish(
+        &mut self,
+        runner: &mut Runner,
+        tolerance: f64,
+        progress: &mut dyn FnMut(&Progress),
+    ) {
+        let Field { model, weights, omega, options, starts, .. } = self.field;
+        let patience = SLOW.max(SLOW_SHARE * runner.state.len());
+        self.advance(runner, runner.outcome.sweeps + patience, tolerance, progress);
+        let before = runner.outcome.sweeps;
+        if runner.is_settled() || before >= options.max_sweeps {
+            return;
+        }
+        let left = FitOptions {
+            stopping: Stopping::Relative(tolerance),
+            max_sweeps: options.max_sweeps - before,
+            ..options.clone()
+        };
+        let start = runner.start;
+        let mut report =
+            |p: &Progress| progress(&Progress { start, starts, sweeps: before + p.sweeps, ..*p });
+        let sweeper = self.sweeper.as_mut();
+        let climbed =
+            climb((model, weights, omega), sweeper, &mut runner.state, &left, &mut report);
+        if let Some(outcome) = climbed {
+            let mut trace = std::mem::take(&mut runner.outcome.trace);
+            trace.extend_from_slice(&outcome.trace);
+            runner.outcome = Outcome { sweeps: before + outcome.sweeps, trace, ..outcome };
+        }
+        if !runner.is_settled() {
+            self.advance(runner, options.max_sweeps, tolerance, progress);
         }
     }
 

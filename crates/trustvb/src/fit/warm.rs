@@ -97,7 +97,7 @@ pub(crate) fn improved(
     let Some(mut found) = best_of(&field, &track, starts, 0) else {
         return fit;
     };
-    track.advance(&mut found, options.max_sweeps, tolerance, progress);
+    track.finish(&mut found, tolerance, progress);
     let held = Runner { outcome: fit.outcome.clone(), ..Runner::new(0, fit.state.clone()) };
     if found.has_failed() || track.merit(&found) <= track.merit(&held) + 1e-6 {
         return fit;

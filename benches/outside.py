@@ -157,7 +157,7 @@ def stopwatch():
     def timed(n_jobs, kind, mine):
         before = time.perf_counter()
         by, h = (fitter, coefficients) if mine else (numpyros, list(coefficients))
-        count = 100 if mine else 1000
+        count = 200 if mine else 1000
         trustvb.calibrate(by, (X, y), h, bootstraps=count, n_jobs=n_jobs, workers=kind)
         return time.perf_counter() - before
 
@@ -182,7 +182,7 @@ def workers() -> None:
     """One worker against two."""
     timed = stopwatch()
     for mine, what in (
-        (True, "own jitted fitter, 100 bootstraps"),
+        (True, "own jitted fitter, 200 bootstraps"),
         (False, "trustvb.numpyro, 1000"),
     ):
         timed(1, None, mine)  # compiled, and the machine awake

@@ -128,7 +128,8 @@ def calibrate(
     if set(methods) & {*AT_ONE, *ONE_FIT}:
         task.check_scales(full[0])
     if check:
-        _promises.check(task, full, resampled=bool(designs))
+        threads = many if of_kind == "threads" else 1
+        _promises.check(task, full, resampled=bool(designs), threads=threads)
     start = full[0].start
     checked = {
         design: task.checked(full) if design == "full" else task.split_values(start)

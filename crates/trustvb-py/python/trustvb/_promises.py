@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -20,16 +21,23 @@ _UNTOUCHED = 1e-9
 _REPEATED = 0.05
 
 
-def check(task: Task, path: list[Result | None], *, resampled: bool) -> None:
+def check(task: Task, path: list[Result | None], *, resampled: bool, threads: int = 1) -> None:
     """Raises if the fitter gives two answers to one question, or the same to two.
 
     ``path`` holds the fits of all units along the grid. Two more are made: the first again, and one of a bootstrap; and a
-    third of the bootstrap's rows, each as often as it was drawn, if the data can be repeated so.
+    third of the bootstrap's rows, each as often as it was drawn, if the data can be repeated so. With several ``threads``
+    they are made together.
     """
     first = path[0]
     assert first is not None
-    units = task.weights("full", 0)
-    again = task.fit(units, 1.0, None)
+    units, weights = task.weights("full", 0), task.weights("full", 1)
+    resampled = resampled and not np.array_equal(weights, units)
+    jobs: list[Callable[[], Result | None]] = [lambda: task.fit(units, 1.0, None)]
+    if resampled:
+        jobs.append(lambda: task.fit(weights, 1.0, first.start))
+        jobs.append(lambda: _fit_repeated(task, weights, first.start))
+    made = _made(jobs, threads)
+    again = next(made)
     if again is None or _apart(task, first, again) > _ANOTHER:
         raise ValueError(
             "the fitter breaks a promise: the same data, weights, ω and start gave two different answers. It must depend on its "
@@ -41,29 +49,51 @@ def check(task: Task, path: list[Result | None], *, resampled: bool) -> None:
             f"the fitter breaks a promise: it ignores `omega`. ω = 1 and ω = {task.omegas[-1]:g} gave the same answer; "
             "raise the likelihood to the power ω, or use methods that need ω = 1 only ('recommended', 'tempered')"
         )
-    weights = task.weights("full", 1)
-    if not resampled or np.array_equal(weights, units):
+    if not resampled:
         return
-    other = task.fit(weights, 1.0, first.start)
-    if other is not None and _apart(task, first, other) < _UNTOUCHED:
+    other = next(made)
+    if other is None:
+        return
+    if _apart(task, first, other) < _UNTOUCHED:
         raise ValueError(
             "the fitter breaks a promise: it ignores `weights`. All units and a bootstrap of them gave the same answer, so that "
             "resampling would say nothing; each unit's log likelihood must be multiplied by its weight"
         )
-    if other is not None and not hasattr(task.fitter, "fit_many"):
-        _check_repeated(task, weights, other, first.start)
+    _check_repeated(task, other, next(made))
 
 
-def _check_repeated(task: Task, weights: Vector, weighted: Result, start: Any) -> None:
-    """Rows that are drawn twice must count as rows of weight 2 do. What cannot be repeated is believed."""
-    rows = np.repeat(np.arange(task.n_units), weights.astype(int))
-    data = _repeated(task.data, rows)
+def _made(
+    jobs: list[Callable[[], Result | None]], threads: int
+) -> Iterator[Result | None]:
+    """What each job makes, in order: one when it is asked for, or all at once."""
+    if threads == 1:
+        yield from (job() for job in jobs)
+        return
+    with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
+        waiting = [pool.submit(job) for job in jobs]
+        try:
+            for future in waiting:
+                yield future.result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _fit_repeated(task: Task, weights: Vector, start: Any) -> Result | None:
+    """A fit of rows as often as they were drawn; ``None`` for what cannot be repeated, which is believed."""
+    if hasattr(task.fitter, "fit_many"):
+        return None
+    data = _repeated(task.data, np.repeat(np.arange(task.n_units), weights.astype(int)))
     if data is None:
-        return
+        return None
     try:
-        repeated = replace(task, data=data).fit(np.ones(task.n_units), 1.0, start)
+        return replace(task, data=data).fit(np.ones(task.n_units), 1.0, start)
     except Exception:  # a fitter that knows its data by heart
-        return
+        return None
+
+
+def _check_repeated(task: Task, weighted: Result, repeated: Result | None) -> None:
+    """Rows that are drawn twice must count as rows of weight 2 do."""
     if repeated is None:
         return
     for i, name in enumerate(task.names):

@@ -3,6 +3,7 @@
 //! With `f_i = G(x_i) − x_i`, the next point is `G(x) − Σ γ_j (ΔG)_j` where γ minimises
 //! `|f − Σ γ_j (Δf)_j|` in scaled entries. At most [`MAX_DEPTH`] differences are kept.
 
+use crate::linalg::square::dot;
 use crate::linalg::{cholesky, packed_index, packed_len, solve_cholesky};
 
 pub(super) const MAX_DEPTH: usize = 10;
@@ -87,15 +88,21 @@ impl Anderson {
         for (inverse, s) in self.inverse.iter_mut().zip(scale) {
             *inverse = 1.0 / s;
         }
-        let inverse = &self.inverse[..];
-        let x = |slot: usize, i: usize| {
-            (self.delta_g[slot * n + i] - self.delta_f[slot * n + i]) * inverse[i]
-        };
+        // In units of the scale, ΔG and then ΔX; the history is not needed any more.
+        let Anderson { delta_f, delta_g, inverse, .. } = self;
+        for (x, g) in delta_f.chunks_exact_mut(n).zip(delta_g.chunks_exact_mut(n)).take(m) {
+            for ((x, g), inverse) in x.iter_mut().zip(g).zip(&*inverse) {
+                *g *= inverse;
+                *x = *g - *x * inverse;
+            }
+        }
+        let x = |slot: usize| &delta_f[slot * n..(slot + 1) * n];
+        let g = |slot: usize| &delta_g[slot * n..(slot + 1) * n];
         let mut gram = [0.0; packed_len(MAX_DEPTH)];
         let mut norm = [0.0; MAX_DEPTH];
         for a in 0..m {
             for b in 0..=a {
-                gram[packed_index(a, b)] = (0..n).map(|i| x(a, i) * x(b, i)).sum();
+                gram[packed_index(a, b)] = dot(x(a), x(b));
             }
             norm[a] = gram[packed_index(a, a)].sqrt();
             // Shorter differences are rounding as much as anything else.
@@ -110,8 +117,7 @@ impl Anderson {
             }
             gram[packed_index(a, a)] += 1e-10;
             for b in 0..m {
-                let dot: f64 = (0..n).map(|i| x(a, i) * self.delta_g[b * n + i] * inverse[i]).sum();
-                derivative[b][a] = dot / (norm[a] * norm[b]);
+                derivative[b][a] = dot(x(a), g(b)) / (norm[a] * norm[b]);
             }
         }
         if cholesky(m, &mut gram).is_err() {
@@ -126,7 +132,7 @@ impl Anderson {
         }
         let mut largest = 0.0_f64;
         for i in 0..n {
-            out[i] = (0..m).map(|a| vector[a] * x(a, i) / norm[a]).sum();
+            out[i] = (0..m).map(|a| vector[a] * x(a)[i] / norm[a]).sum();
             largest = largest.max(out[i].abs());
         }
         for i in 0..n {

@@ -90,14 +90,19 @@ pub fn gram(p: usize, a: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Solves `L Lᵀ x = b` in place.
-pub fn solve_cholesky(p: usize, l: &[f64], b: &mut [f64]) {
+/// Solves `L x = b` in place, given a lower triangle.
+pub(crate) fn solve_lower(p: usize, l: &[f64], b: &mut [f64]) {
     for i in 0..p {
         for j in 0..i {
             b[i] -= l[packed_index(i, j)] * b[j];
         }
         b[i] /= l[packed_index(i, i)];
     }
+}
+
+/// Solves `L Lᵀ x = b` in place.
+pub fn solve_cholesky(p: usize, l: &[f64], b: &mut [f64]) {
+    solve_lower(p, l, b);
     for i in (0..p).rev() {
         for j in i + 1..p {
             b[i] -= l[packed_index(j, i)] * b[j];

@@ -1,7 +1,7 @@
 //! How far apart two components are, for matching them between fits.
 
 use super::{Block, Family, Posterior};
-use crate::linalg::{invert_spd, quadratic_form};
+use crate::linalg::{cholesky, solve_lower};
 
 impl Posterior {
     /// How unlike component `i` here and `j` there are: the sum over the blocks that tell components apart. Infinite
@@ -21,7 +21,7 @@ impl Posterior {
 
     fn block_distance(&self, block: &Block, i: usize, other: &Posterior, j: usize) -> Option<f64> {
         let name = block.name.as_str();
-        let (mean, spread) = match block.family {
+        let (mut apart, mut spread) = match block.family {
             Family::NormalWishart => {
                 let (a, b) = (self.normal_wishart(name, i)?, other.normal_wishart(name, j)?);
                 let spread = average(
@@ -47,8 +47,9 @@ impl Posterior {
                 return Some(4.0 * roots.sum::<f64>());
             }
         };
-        let (precision, _) = invert_spd(block.dim, &spread).ok()?;
-        Some(quadratic_form(block.dim, &precision, &mean))
+        cholesky(block.dim, &mut spread).ok()?;
+        solve_lower(block.dim, &spread, &mut apart);
+        Some(apart.iter().map(|x| x * x).sum())
     }
 }
 

@@ -146,13 +146,18 @@ impl Rows {
         self.blocks.resize(n_blocks * p, [0.0; LANES]);
         self.weights.clear();
         self.weights.resize(n_blocks, [0.0; LANES]);
-        let positive = weights.iter().enumerate().filter(|&(_, &w)| w > 0.0);
-        for (next, (row, &w)) in positive.enumerate() {
-            let (b, lane) = (next / LANES, next % LANES);
-            for j in 0..p {
-                self.blocks[b * p + j][lane] = all.get(row, j);
+        let mut next = 0;
+        for (from, weights) in all.blocks.chunks_exact(p).zip(weights.chunks(LANES)) {
+            for (old_lane, &w) in weights.iter().enumerate() {
+                if w > 0.0 {
+                    let (b, lane) = (next / LANES, next % LANES);
+                    for (to, from) in self.blocks[b * p..(b + 1) * p].iter_mut().zip(from) {
+                        to[lane] = from[old_lane % LANES];
+                    }
+                    self.weights[b][lane] = w;
+                    next += 1;
+                }
             }
-            self.weights[b][lane] = w;
         }
     }
 }

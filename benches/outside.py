@@ -82,14 +82,20 @@ def call(show: bool, **options) -> None:
         print(*(b - a for a, b in zip(before, after, strict=True)))
 
 
-def jitted():
-    """A fitter of one's own, as people write them: a jitted loop, one fit at a time."""
+def jitted(draws: int, steps: int):
+    """A fitter of one's own, as people write them: a jitted loop, one fit at a time, with so many draws behind each step.
+
+    With one draw, as NumPyro's and Pyro's own loops have by default, a step is too little work for JAX to share among cores;
+    with many it does so by itself.
+    """
     import jax
     import jax.numpy as jnp
 
-    noise = jnp.asarray(np.random.default_rng(7).standard_normal((64, 5)))
+    rng = np.random.default_rng(7)
+    noise = jnp.asarray(rng.standard_normal((steps if draws == 1 else 1, draws, 5)))
+    reported = jnp.asarray(rng.standard_normal((64, 5)))
 
-    def bound(x, data, weights, omega):
+    def bound(x, noise, data, weights, omega):
         X, y = data
         mean, scale = x[:5], jnp.exp(x[5:])
         beta = mean + scale * noise
@@ -101,16 +107,16 @@ def jitted():
     def fit(data, weights, omega):
         slope = jax.grad(bound)
 
-        def step(_, state):
-            x, first, second, t = state
-            g = slope(x, data, weights, omega)
-            first, second, t = 0.9 * first + 0.1 * g, 0.99 * second + 0.01 * g * g, t + 1
-            move = first / (1 - 0.9**t) / (jnp.sqrt(second / (1 - 0.99**t)) + 1e-8)
-            return x - 0.1 * 0.99**t * move, first, second, t
+        def step(t, state):
+            x, first, second = state
+            g = slope(x, noise[t % len(noise)], data, weights, omega)
+            first, second = 0.9 * first + 0.1 * g, 0.99 * second + 0.01 * g * g
+            move = first / (1 - 0.9 ** (t + 1)) / (jnp.sqrt(second / (1 - 0.99 ** (t + 1))) + 1e-8)
+            return x - 0.1 * 0.99 ** (300 * t / steps) * move, first, second
 
         zero = jnp.zeros(10)
-        x, *_ = jax.lax.fori_loop(0, 300, step, (zero, zero, zero, 0.0))
-        return x[:5] + jnp.exp(x[5:]) * noise
+        x, *_ = jax.lax.fori_loop(0, steps, step, (zero, zero, zero))
+        return x[:5] + jnp.exp(x[5:]) * reported
 
     def fitter(data, weights, omega, start):
         return np.asarray(fit(data, weights, omega), dtype=np.float64)
@@ -145,59 +151,62 @@ def seeds_of_bootstraps() -> None:
             print(flush=True)
 
 
-def stopwatch():
-    """How long a calibration takes, by a jitted fitter of one's own or by NumPyro's in batches."""
+#: What workers do: a fitter of one's own with so many draws and steps, or NumPyro's in batches; and how many bootstraps.
+WORKERS = {
+    "own jitted fitter, a draw for each of 2000 steps": (1, 2000, 200),
+    "own jitted fitter, 64 draws for each of 300 steps": (64, 300, 200),
+    "trustvb.numpyro": (0, 0, 1000),
+}
+
+
+def stopwatch(what: str):
+    """How long a calibration takes."""
     import trustvb
     import trustvb.numpyro
 
     X, y = regression()
     coefficients = {f"beta[{i}]": (lambda draws, i=i: draws[:, i]) for i in range(5)}
-    fitter, numpyros = jitted(), trustvb.numpyro.Fitter(model)
+    draws, steps, count = WORKERS[what]
+    fitter = jitted(draws, steps) if draws else trustvb.numpyro.Fitter(model)
+    h = coefficients if draws else list(coefficients)
 
-    def timed(n_jobs, kind, mine):
+    def timed(n_jobs, kind=None):
         before = time.perf_counter()
-        by, h = (fitter, coefficients) if mine else (numpyros, list(coefficients))
-        count = 200 if mine else 1000
-        trustvb.calibrate(by, (X, y), h, bootstraps=count, n_jobs=n_jobs, workers=kind)
+        trustvb.calibrate(fitter, (X, y), h, bootstraps=count, n_jobs=n_jobs, workers=kind)
         return time.perf_counter() - before
 
     return timed
 
 
-def one_core(mine: bool) -> float:
+def one_core(what: str) -> float:
     """Seconds of one worker in a process that has one core: JAX alone spreads a fit over all that it finds."""
-    words = [sys.executable, __file__, "--one-core", *(["mine"] if mine else [])]
+    words = [sys.executable, __file__, "--one-core", what]
     return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
 
-def on_one_core(mine: bool) -> None:
+def on_one_core(what: str) -> None:
     """What `one_core` starts."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    timed = stopwatch()
-    timed(1, None, mine)
-    print(statistics.median(timed(1, None, mine) for _ in range(REPEATS)))
+    timed = stopwatch(what)
+    timed(1)
+    print(statistics.median(timed(1) for _ in range(REPEATS)))
 
 
 def workers() -> None:
     """One worker against two."""
-    timed = stopwatch()
-    for mine, what in (
-        (True, "own jitted fitter, 200 bootstraps"),
-        (False, "trustvb.numpyro, 1000"),
-    ):
-        timed(1, None, mine)  # compiled, and the machine awake
+    for what, (draws, _, count) in WORKERS.items():
+        timed = stopwatch(what)
+        timed(1)  # compiled, and the machine awake
         # One after the other, so that both see the same machine.
-        pairs = [(timed(1, None, mine), timed(2, None, mine)) for _ in range(REPEATS)]
+        pairs = [(timed(1), timed(2)) for _ in range(REPEATS)]
         one, two = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
-        print(f"  {what}: n_jobs=1 {one:.2f} s, n_jobs=2 {two:.2f} s, {one / two:.2f} times faster")
-        alone = one_core(mine)
-        print(
-            f"  kept to one core: {alone:.2f} s, of which n_jobs=2 on two needs {two / alone:.0%}"
-        )
-    seconds = timed(2, "processes", True)
-    print(
-        f"  the first with workers='processes', their start and compilation included: {seconds:.2f} s"
-    )
+        print(f"  {what}, {count} bootstraps")
+        print(f"    n_jobs=1 {one:.2f} s, n_jobs=2 {two:.2f} s, {one / two:.2f} times faster")
+        alone = one_core(what)
+        print(f"    n_jobs=1 kept to one core {alone:.2f} s, {alone / two:.2f} times as long as n_jobs=2")
+        if draws:
+            seconds = timed(2, "processes")
+            print(f"    workers='processes', their start and compilation included: {seconds:.2f} s")
 
 
 def measured(name: str) -> None:
@@ -230,7 +239,7 @@ SECTIONS = {
 
 def main() -> None:
     if sys.argv[1:2] == ["--one-core"]:
-        return on_one_core("mine" in sys.argv)
+        return on_one_core(sys.argv[2])
     if sys.argv[1:2] and sys.argv[1][2:] in LINES:
         return call("show" in sys.argv, **LINES[sys.argv[1][2:]])
     for name in sys.argv[1:] or SECTIONS:

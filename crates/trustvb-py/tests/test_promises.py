@@ -69,6 +69,31 @@ def test_broken_promises_are_told_before_the_work(data, fitter, method, promise,
     assert unchecked.names == ["mean"]
 
 
+@pytest.mark.parametrize(
+    ("fitter", "promise"),
+    [
+        (ignores_weights, "it ignores `weights`"),
+        (is_random, "gave two different answers"),
+        (squares_weights, "rows of weight 2 are not as rows that are there twice"),
+    ],
+)
+def test_threads_try_promises_together(data, fitter, promise):
+    with pytest.raises(ValueError, match=f"the fitter breaks a promise: .*{promise}"):
+        trustvb.calibrate(fitter, data, lambda d: d, bootstraps=10_000, n_jobs=2, workers="threads")
+
+
+def test_a_failure_while_promises_are_tried_is_told(data):
+    calls = iter(range(10))
+
+    def fails_at_once(*arguments):
+        if next(calls) > 0:
+            raise OSError("no disk")
+        return normal_mean(*arguments)
+
+    with pytest.raises(OSError, match="no disk"):
+        trustvb.calibrate(fails_at_once, data, lambda d: d, n_jobs=2, workers="threads")
+
+
 def test_promises_that_are_kept(data):
     """What looks like a broken promise and is none."""
     # Of a dict of draws one is the same whatever the weights are; the quantity is a constant.

@@ -62,9 +62,7 @@ def check(task: Task, path: list[Result | None], *, resampled: bool, threads: in
     _check_repeated(task, other, next(made))
 
 
-def _made(
-    jobs: list[Callable[[], Result | None]], threads: int
-) -> Iterator[Result | None]:
+def _made(jobs: list[Callable[[], Result | None]], threads: int) -> Iterator[Result | None]:
     """What each job makes, in order: one when it is asked for, or all at once."""
     if threads == 1:
         yield from (job() for job in jobs)

@@ -161,7 +161,30 @@ fn summary(rows: &[Value]) -> Result<String, String> {
     };
     Ok(line("at least 10 times as fast as BayesianGaussianMixture", &behind_aim)
         + &line("not behind GaussianMixture", &behind_em)
-        + &line("no † at what trustvb found", &lower))
+        + &line("no † at what trustvb found", &lower)
+        + &of_spare_components(rows)?)
+}
+
+/// What two components more than there are cost each program: its time over that for the true number.
+fn of_spare_components(rows: &[Value]) -> Result<String, String> {
+    let is_pair =
+        |pair: &&[Value]| ["n", "p", "k"].into_iter().all(|name| pair[0][name] == pair[1][name]);
+    let pairs: Vec<&[Value]> = rows.windows(2).filter(is_pair).collect();
+    let mut words = Vec::new();
+    for (name, program) in
+        [("trustvb", "trustvb"), ("bayesian", "BayesianGaussianMixture"), ("em", "GaussianMixture")]
+    {
+        let seconds = |row: &Value| number(row, &format!("{name}_seconds"));
+        let ratio = |pair: &&[Value]| Ok(seconds(&pair[1])? / seconds(&pair[0])?);
+        let mut ratios = pairs.iter().map(ratio).collect::<Result<Vec<f64>, String>>()?;
+        ratios.sort_by(f64::total_cmp);
+        let (Some(least), Some(most)) = (ratios.first(), ratios.last()) else {
+            return Ok(String::new());
+        };
+        let median = ratios[ratios.len() / 2];
+        words.push(format!("{program} {median:.1} ({least:.1} to {most:.1})"));
+    }
+    Ok(format!("- K + 2 over K, medians of the ratio of times: {}.\n", words.join(", ")))
 }
 
 fn race(rows: &[Value]) -> Result<String, String> {
@@ -225,18 +248,19 @@ mod tests {
 
     #[test]
     fn rows_that_miss_an_aim_are_named() {
-        let rows = [
-            row(2, [1.0, 10.0, 1.0], [-3.0; 3]),
-            row(3, [1.0, 9.9, 2.0], [-3.0; 3]),
-            row(2, [1.0, 20.0, 0.9], [-3.1, -3.0, -3.0]),
-        ];
+        let mut alone = row(2, [1.0, 20.0, 0.9], [-3.1, -3.0, -3.0]);
+        alone["k"] = json!(1);
+        let rows = [row(2, [1.0, 10.0, 1.0], [-3.0; 3]), row(3, [2.0, 9.9, 2.0], [-3.0; 3]), alone];
         let expected = "\
             - at least 10 times as fast as BayesianGaussianMixture: in 2 of 3 rows. Not in: 300 × 2 K 3.\n\
             - not behind GaussianMixture: in 2 of 3 rows. Not in: 300 × 2 K 2.\n\
-            - no † at what trustvb found: in 2 of 3 rows. Not in: 300 × 2 K 2.\n";
+            - no † at what trustvb found: in 2 of 3 rows. Not in: 300 × 2 K 2.\n\
+            - K + 2 over K, medians of the ratio of times: trustvb 2.0 (2.0 to 2.0), BayesianGaussianMixture 1.0 (1.0 to 1.0), \
+            GaussianMixture 2.0 (2.0 to 2.0).\n";
         assert_eq!(summary(&rows).unwrap(), expected);
         assert!(summary(&rows[..1]).unwrap().starts_with(
             "- at least 10 times as fast as BayesianGaussianMixture: in 1 of 1 rows.\n"
         ));
+        assert_eq!(of_spare_components(&rows[..1]).unwrap(), "");
     }
 }

@@ -31,8 +31,10 @@ const TRIES: usize = 5;
 /// The longest step, as a share of the scale.
 const LONGEST: f64 = 0.5;
 
-/// Steps, after which sweeps have their turn again.
+/// Steps, after which sweeps have their turn again: so many, and as many as cost no more than the sweeps that are left. A
+/// derivative costs about one for every eight numbers of the state.
 const STEPS: usize = 100;
+const NUMBERS_PER_SWEEP: usize = 8;
 
 /// How far to step off a saddle, as a share of the scale, and how often.
 const KICK: f64 = 1e-3;
@@ -85,7 +87,7 @@ pub(super) fn climb(
     climb.look(sweeper, here).ok()?;
     let mut trace = Vec::new();
     let mut kicks = 0;
-    for _ in 0..STEPS {
+    for _ in 0..STEPS.min(NUMBERS_PER_SWEEP * options.max_sweeps / state.len()) {
         if climb.sweeps + TRIES >= options.max_sweeps {
             break;
         }

@@ -186,8 +186,8 @@ const LONGEST_STEP: f64 = 0.5;
 const PATIENCE: usize = 60;
 
 /// How far to step off a saddle, as a share of the scale, and how often.
-const KICK: f64 = 1e-3;
-const MAX_KICKS: usize = 3;
+pub(super) const KICK: f64 = 1e-3;
+pub(super) const MAX_KICKS: usize = 3;
 
 /// What the iteration knows of its past.
 #[derive(Debug)]

@@ -11,7 +11,7 @@
 //! is Newton's step if σ = 0, and a short one along `f` if σ is large (Levenberg 1944, Marquardt 1963). σ grows until the bound
 //! does not fall, and shrinks with every step that is taken.
 
-use super::driver::{is_below, relative_change};
+use super::driver::{KICK, MAX_KICKS, is_below, relative_change};
 use super::{FitOptions, Linearisation, Outcome, Progress, Status, Stopping};
 use crate::linalg::Lu;
 use crate::model::{Degenerate, Model, Sweeper};
@@ -35,10 +35,6 @@ const LONGEST: f64 = 0.5;
 /// derivative costs about one for every eight numbers of the state.
 const STEPS: usize = 100;
 const NUMBERS_PER_SWEEP: usize = 8;
-
-/// How far to step off a saddle, as a share of the scale, and how often.
-const KICK: f64 = 1e-3;
-const MAX_KICKS: usize = 3;
 
 /// Eigenvalues of `J` above this are those of a saddle.
 const EXPANDS: f64 = 1.0 + 1e-6;

@@ -117,7 +117,11 @@ pub(super) fn race(
     let mut asked = sketched.is_none() || refined;
     let (mut best, mut track) = match sketched {
         Some(found) => found,
-        None => search(&all, progress)?,
+        None => {
+            let (mut best, mut track) = search(&all, progress)?;
+            look_elsewhere(&all, &mut track, &mut best, progress);
+            (best, track)
+        }
     };
     for &sweeps in &CHECKPOINTS[usize::from(refined)..] {
         if best.outcome.sweeps >= sweeps {
@@ -151,7 +155,11 @@ fn search<'a>(
         let mut rng = stream(field.seed, Purpose::Start, number as u64);
         let view = (number + 1).saturating_sub(field.starts - field.model.n_views());
         let centres = field.model.rough_centres(field.weights, view, &mut rng);
-        track.begin(number, |sweeper, state| sweeper.start(field.omega, &centres, state))
+        track.begin(number, |sweeper, state| {
+            sweeper.start(field.omega, &centres, state)?;
+            field.model.vary_start(number, state);
+            Ok(())
+        })
     });
     let mut failure = Degenerate::NotFinite;
     let mut runners = Vec::with_capacity(field.starts);
@@ -190,6 +198,40 @@ fn search<'a>(
     }
     flip(field, &mut track, &mut best, progress);
     Ok((best, track))
+}
+
+/// Goes over to the groups of a simpler model where its bound is higher: then the units speak for these, though a richer
+/// model can describe chance a little better.
+fn look_elsewhere(
+    field: &Field<'_>,
+    track: &mut Track<'_>,
+    best: &mut Runner,
+    progress: &mut dyn FnMut(&Progress),
+) {
+    let others = field.model.simpler();
+    if others.is_empty() {
+        return;
+    }
+    track.advance(best, CHECKPOINTS[1], field.settled, progress);
+    let mut highest = track.merit(best);
+    let mut found = None;
+    for simpler in &others {
+        let own = Field { model: simpler.as_ref(), ..*field };
+        let Ok((mut runner, mut track)) = search(&own, &mut |_| ()) else { continue };
+        track.advance(&mut runner, CHECKPOINTS[1], field.settled, &mut |_| ());
+        if track.merit(&runner) > highest {
+            highest = track.merit(&runner);
+            found = track.posterior(&runner).ok();
+        }
+    }
+    let start = best.start;
+    let Some(posterior) = found.and_then(|found| field.model.resembling(&found)) else { return };
+    let begun = track.begin(start, |sweeper, state| sweeper.start_from(&posterior, state));
+    let Ok(mut runner) = begun else { return };
+    track.advance(&mut runner, CHECKPOINTS[1], field.settled, progress);
+    if !runner.has_failed() && track.has_free_component(best) >= track.has_free_component(&runner) {
+        best.replace(runner, field.starts, progress);
+    }
 }
 
 /// Whether a run might still come to be as good as `best`.

@@ -162,6 +162,18 @@ pub trait Model: Send + Sync {
     fn variants(&self, _state: &[f64]) -> Vec<Vec<f64>> {
         Vec::new()
     }
+    /// Changes what a state that was just made from centres holds beside statistics, so that starts differ in that too: where
+    /// the model has discrete choices of its own. Nothing by default.
+    fn vary_start(&self, _number: usize, _state: &mut [f64]) {}
+    /// Simpler models of the same units, whose bounds compare with this one's: where one of them is higher, the units speak
+    /// for its groups, and a fit begins from them. None by default.
+    fn simpler(&self) -> Vec<Box<dyn Model>> {
+        Vec::new()
+    }
+    /// A `q(θ)` of this model whose components are about what those of a [simpler](Model::simpler) one are.
+    fn resembling(&self, _other: &Posterior) -> Option<Posterior> {
+        None
+    }
     /// For each component, by what factor its spread in a fit of weighted units differs at most from that of the units,
     /// weighted by their responsibilities too: what is far above 1 is the prior's doing. Nothing where the model cannot say.
     fn made_by_prior(&self, _posterior: &Posterior, _weights: Option<&[f64]>) -> Vec<f64> {

@@ -67,8 +67,20 @@ impl Model for Weighted {
     ) -> Vec<f64> {
         self.inner.rough_centres(Some(&self.in_a_fit(weights)), view, rng)
     }
+    fn vary_start(&self, number: usize, state: &mut [f64]) {
+        self.inner.vary_start(number, state);
+    }
     fn variants(&self, state: &[f64]) -> Vec<Vec<f64>> {
         self.inner.variants(state)
+    }
+    fn simpler(&self) -> Vec<Box<dyn Model>> {
+        let weighted = |inner: Box<dyn Model>| {
+            Box::new(Weighted::new(Arc::from(inner), self.weights.clone())) as Box<dyn Model>
+        };
+        self.inner.simpler().into_iter().map(weighted).collect()
+    }
+    fn resembling(&self, other: &Posterior) -> Option<Posterior> {
+        self.inner.resembling(other)
     }
     fn made_by_prior(&self, posterior: &Posterior, weights: Option<&[f64]>) -> Vec<f64> {
         self.inner.made_by_prior(posterior, Some(&self.in_a_fit(weights)))

@@ -54,7 +54,7 @@ impl<'a> AxesSweeper<'a> {
             members: Members::default(),
             total_weight: 0.0,
             prior: None,
-            pools: (0..pools).map(|_| Pool::new(1, k)).collect(),
+            pools: (0..pools).map(|_| Pool::new(1, k, 2)).collect(),
             alpha: vec![0.0; k],
             beta: vec![0.0; k],
             mean: vec![0.0; k * model.p()],
@@ -293,7 +293,8 @@ impl Steps for AxesSweeper<'_> {
                 kl += 0.5 * (d - 1.0) * ((beta / beta0).ln() + beta0 / beta - 1.0);
                 if let (Scales::Pooled(poolings), Some(pool)) = (&prior.scales, self.pools.get(g)) {
                     self.precisions[at] = precision;
-                    self.loose[at] = pool.loose(&poolings[g], mean_ln, pool.s[0] * precision);
+                    let loose = std::slice::from_mut(&mut self.loose[at]);
+                    pool.tie(&poolings[g], mean_ln, pool.s[0] * precision, loose);
                 }
             }
         }
@@ -305,7 +306,7 @@ impl Steps for AxesSweeper<'_> {
         if let Scales::Pooled(poolings) = &prior.scales {
             let n = self.model.n_components;
             for (own, pooling) in self.loose.chunks_exact_mut(n).zip(poolings) {
-                own.fill(pooling.rho());
+                own.chunks_exact_mut(1).for_each(|loose| pooling.forget(loose));
             }
         }
     }

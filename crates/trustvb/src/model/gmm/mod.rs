@@ -10,6 +10,7 @@ mod pooling;
 mod predict;
 mod prior;
 mod pullback;
+mod pursuit;
 mod rows;
 mod shaped;
 mod shaped_prior;
@@ -177,8 +178,22 @@ impl Gmm {
 
     /// Numbers per component in the state: the statistics, and where the prior's scale is learned what that needs.
     fn stride(&self) -> usize {
-        let extra = if self.prior.is_pooled() { pooling::extra_len(self.p()) } else { 0 };
+        let n_ties = self.prior.n_ties();
+        let extra = if self.prior.is_pooled() { pooling::extra_len(self.p(), n_ties) } else { 0 };
         self.statistics_len() + extra
+    }
+
+    /// Where a state holds the probabilities of a component's ties, all but the first.
+    fn at_ties(&self, component: usize) -> std::ops::Range<usize> {
+        let end = (component + 1) * self.stride();
+        end + 1 - self.prior.n_ties()..end
+    }
+
+    /// Gives a component this tie, the first for 0.
+    fn tie(&self, state: &mut [f64], component: usize, tie: usize) {
+        for (at, q) in state[self.at_ties(component)].iter_mut().enumerate() {
+            *q = if at + 1 == tie { 1.0 } else { 0.0 };
+        }
     }
 }
 
@@ -226,19 +241,71 @@ impl Model for Gmm {
         view: usize,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        self.centres(weights, (Care::ROUGH, View::numbered(view)), rng)
+        self.centres(weights, (Care::ROUGH, View::numbered(self.p(), view)), rng)
     }
 
-    /// Each component tied to the common scale where it is loose, and the other way round.
+    /// Each component loose where it is tied and tied where it is loose, and all of them tied in each way.
     fn variants(&self, state: &[f64]) -> Vec<Vec<f64>> {
-        let k = if self.prior.is_pooled() { self.n_components } else { 0 };
-        let flip = |c: usize| {
+        let n_ties = if self.prior.is_pooled() { self.prior.n_ties() } else { 0 };
+        if n_ties < 2 {
+            return Vec::new();
+        }
+        let is_loose = |c: usize| state[self.at_ties(c)][0] > 0.5;
+        let may_be_loose = self.prior.loose != Some(0.0);
+        let flips = (0..self.n_components).filter(|_| may_be_loose).map(|c| {
             let mut variant = state.to_vec();
-            let loose = &mut variant[(c + 1) * self.stride() - 1];
-            *loose = if *loose < 0.5 { 1.0 } else { 0.0 };
+            self.tie(&mut variant, c, usize::from(!is_loose(c)));
             variant
+        });
+        let alike = (0..n_ties).filter(|_| n_ties > 2).map(|tie| {
+            let mut variant = state.to_vec();
+            (0..self.n_components).for_each(|c| self.tie(&mut variant, c, tie));
+            variant
+        });
+        flips.chain(alike).collect()
+    }
+
+    /// Every other start begins from a strong tie: from a weaker one sweeps rarely come to it.
+    fn vary_start(&self, number: usize, state: &mut [f64]) {
+        if self.prior.is_pooled()
+            && let Some(strong) = self.prior.strong_tie()
+            && number.is_multiple_of(2)
+        {
+            (0..self.n_components).for_each(|c| self.tie(state, c, strong));
+        }
+    }
+
+    /// The other shapes of covariance, where the prior is the one whose bounds compare with theirs.
+    fn simpler(&self) -> Vec<Box<dyn Model>> {
+        let is_usual = self.prior == GmmPrior::default() && self.is_ascent();
+        let Some(rows) = self.rows.held().filter(|_| is_usual && self.p() > 1) else {
+            return Vec::new();
         };
-        (0..k).map(flip).collect()
+        let value = |i: usize, j: usize| self.centre[j] + self.scale[j] * rows.get(i, j);
+        let others = Covariance::ALL.into_iter().filter(|shape| *shape != Covariance::Full);
+        let of_shape = |shape: Covariance| {
+            let settings = (self.n_components, self.prior.clone(), shape);
+            let units = (self.centre.clone(), self.scale.clone());
+            let names = &self.layout.coordinates;
+            let model = ShapedGmm::assemble((rows.len(), &value), names, units, settings);
+            Box::new(model) as Box<dyn Model>
+        };
+        others.map(of_shape).collect()
+    }
+
+    fn resembling(&self, other: &Posterior) -> Option<Posterior> {
+        let p = self.p();
+        let weights = other.dirichlet("pi")?.alpha().to_vec();
+        let mut parameters = weights.clone();
+        for (k, weight) in weights.iter().enumerate() {
+            let (mean, covariance) = other.gaussian(k)?;
+            let nu = weight + p as f64 + 2.0;
+            parameters.extend([*weight, nu]);
+            parameters.extend(mean);
+            parameters.extend(covariance.iter().map(|c| nu * c));
+        }
+        (parameters.len() == self.layout.len())
+            .then(|| Posterior::new(self.layout.clone(), parameters))
     }
 
     /// The largest ratio, either way, of a column's standard deviation in `E[Σ_k]` to that of the weighted rows. A

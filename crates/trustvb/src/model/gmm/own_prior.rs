@@ -18,23 +18,21 @@ pub(super) struct OwnPrior {
     matrix: Option<Moving>,
 }
 
-/// A matrix `X_ij = f_i f_j C_ij` or its inverse.
+/// The inverse of `X_ij = f_i f_j C_ij`.
 #[derive(Debug)]
 struct Moving {
     covariance: Vec<f64>,
     factors: Vec<f64>,
     /// Whether `f_i = 1/C_ii`, and moves too.
     standardised: bool,
-    /// `X^-1`, where the prior has that.
-    inverse: Option<Vec<f64>>,
+    /// `X^-1`.
+    inverse: Vec<f64>,
 }
 
 /// How the prior's matrix is made of the covariance matrix.
 pub(super) enum Made {
     /// Not at all.
     Given,
-    /// It is a multiple.
-    Multiple(f64),
     /// It is the inverse of a multiple.
     InverseOfMultiple(f64),
     /// It is the inverse of `D C D` with this diagonal.
@@ -72,19 +70,13 @@ impl OwnPrior {
                 let standardised = matches!(made, Made::InverseOfStandardised);
                 let factors = match &made {
                     Made::InverseOfScaled(factors) => factors.clone(),
-                    Made::Multiple(c) | Made::InverseOfMultiple(c) => vec![c.sqrt(); p],
+                    Made::InverseOfMultiple(c) => vec![c.sqrt(); p],
                     _ => (0..p).map(|i| 1.0 / covariance[i * p + i]).collect(),
                 };
-                let inverse = match made {
-                    Made::Multiple(_) => None,
-                    _ => {
-                        let mut x = vec![0.0; packed_len(p)];
-                        super::scale_both_sides(&packed, &factors, &mut x);
-                        let (inverse, _) =
-                            invert_spd(p, &x).map_err(|_| super::prior::collinear())?;
-                        Some(square::full(p, &inverse))
-                    }
-                };
+                let mut x = vec![0.0; packed_len(p)];
+                super::scale_both_sides(&packed, &factors, &mut x);
+                let (inverse, _) = invert_spd(p, &x).map_err(|_| super::prior::collinear())?;
+                let inverse = square::full(p, &inverse);
                 Some(Moving { covariance, factors, standardised, inverse })
             }
         };
@@ -117,14 +109,8 @@ impl Moving {
     /// The cotangent of the covariance matrix.
     fn pull(&self, p: usize, matrix: &[f64]) -> Vec<f64> {
         let (c, f) = (&self.covariance, &self.factors);
-        let mut x = match &self.inverse {
-            None => matrix.to_vec(),
-            Some(inverse) => {
-                let mut x = sandwich(p, inverse, matrix);
-                x.iter_mut().for_each(|x| *x = -*x);
-                x
-            }
-        };
+        let mut x = sandwich(p, &self.inverse, matrix);
+        x.iter_mut().for_each(|x| *x = -*x);
         let of_factors: Vec<f64> =
             (0..p).map(|i| (0..p).map(|j| x[i * p + j] * c[i * p + j] * f[j]).sum()).collect();
         for i in 0..p {

@@ -20,7 +20,7 @@ pub(super) fn centres(
     rng: &mut rand_chacha::ChaCha8Rng,
 ) -> Vec<f64> {
     let mut chosen = chosen_units(points.rows.len(), weights, care, rng);
-    let seen = Seen::new(points, &chosen, view, n_components);
+    let seen = Seen::new(points, &chosen, view, n_components, rng);
     chosen.iter_mut().enumerate().for_each(|(at, (unit, _))| *unit = at);
     let mut centres = seen.columns(&k_means(&seen, n_components, &chosen, care, rng));
     for own in centres.chunks_exact_mut(points.p) {

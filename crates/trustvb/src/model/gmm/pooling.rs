@@ -30,7 +30,7 @@ use std::f64::consts::LN_2;
 
 /// One way in which a component may relate to the common scale: `ν_c`, `t_c`, `ρ_c`.
 #[derive(Clone, Debug)]
-struct Tie {
+pub(super) struct Tie {
     nu: f64,
     t: f64,
     ln_rho: f64,
@@ -40,6 +40,16 @@ struct Tie {
 }
 
 impl Tie {
+    /// A tie with these degrees of freedom and this probability.
+    pub(super) fn tied(p: usize, nu: f64, rho: f64) -> Tie {
+        Tie::new(p, nu, nu, rho)
+    }
+
+    /// No tie to speak of.
+    pub(super) fn loose(p: usize, rho: f64) -> Tie {
+        Tie::new(p, p as f64 + 2.0, 1.0, rho)
+    }
+
     fn new(p: usize, nu: f64, t: f64, rho: f64) -> Tie {
         Tie { nu, t, ln_t: t.ln(), ln_rho: rho.ln(), ln_gammas: ln_gammas(p, nu) }
     }
@@ -54,6 +64,7 @@ pub(super) fn ln_gammas(p: usize, nu: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct Pooling {
     p: usize,
+    /// The first is taken for granted: a state holds the probabilities of the others.
     ties: Vec<Tie>,
     /// Degrees of freedom of `S`.
     g: f64,
@@ -66,21 +77,15 @@ pub(super) struct Pooling {
 }
 
 impl Pooling {
-    /// For components whose covariance is guessed to be this. `nu0` are the degrees of freedom of tied components, `loose`
-    /// is the probability of the others.
+    /// For components whose covariance is guessed to be this, and which have one of these ties each.
     pub(super) fn new(
         p: usize,
         guess: Vec<f64>,
-        nu0: f64,
-        loose: f64,
+        ties: Vec<Tie>,
     ) -> Result<Pooling, NotPositiveDefinite> {
         let g = p as f64 + 2.0;
         let scale: Vec<f64> = guess.iter().map(|c| c / g).collect();
         let (h_inverse, ln_det) = invert_spd(p, &scale)?;
-        let mut ties = vec![Tie::new(p, nu0, nu0, 1.0 - loose)];
-        if loose > 0.0 {
-            ties.push(Tie::new(p, p as f64 + 2.0, 1.0, loose));
-        }
         Ok(Pooling {
             p,
             ties,
@@ -103,15 +108,34 @@ impl Pooling {
         share_of_volume(n_components, self.p) / self.g
     }
 
-    /// The probability of a loose component beforehand.
-    pub(super) fn rho(&self) -> f64 {
-        self.ties.get(1).map_or(0.0, |tie| tie.ln_rho.exp())
+    /// What a component's ties other than the first are taken for before anything is known.
+    pub(super) fn forget(&self, others: &mut [f64]) {
+        others.fill(0.0);
+        for (out, tie) in others.iter_mut().zip(&self.ties[1..]) {
+            *out = tie.ln_rho.exp();
+        }
     }
 }
 
-/// What a state holds of one component besides its statistics: the triangle of `E[Λ_k]`, then `P(c_k = loose)`.
-pub(super) const fn extra_len(p: usize) -> usize {
-    packed_len(p) + 1
+/// What a state holds of one component besides its statistics: the triangle of `E[Λ_k]`, then `P(c_k = c)` of all ties but
+/// the first.
+pub(super) const fn extra_len(p: usize, n_ties: usize) -> usize {
+    packed_len(p) + n_ties - 1
+}
+
+/// The probability of every tie, from what a state holds. An accelerated step may overshoot probabilities that are nearly 0
+/// or 1.
+fn probabilities(others: &[f64], all: &mut [f64]) {
+    let mut sum = 0.0;
+    for (q, x) in all[1..].iter_mut().zip(others) {
+        *q = x.max(0.0);
+        sum += *q;
+    }
+    if sum > 1.0 {
+        all[1..].iter_mut().for_each(|q| *q /= sum);
+        sum = 1.0;
+    }
+    all[0] = 1.0 - sum;
 }
 
 /// `q(S)` and the mean ties of the components, as the divergences need them.
@@ -133,13 +157,15 @@ pub(super) struct Pool {
     pub(super) kl: f64,
     /// `E ln|S|`.
     mean_ln_det: f64,
+    /// Of every tie of one component.
+    probabilities: Vec<f64>,
     total: Vec<f64>,
     inverse_factor: Vec<f64>,
 }
 
 impl Pool {
-    /// Memory for `n_components` components of `p` columns.
-    pub(super) fn new(p: usize, n_components: usize) -> Pool {
+    /// Memory for `n_components` components of `p` columns with so many ties to choose from.
+    pub(super) fn new(p: usize, n_components: usize, n_ties: usize) -> Pool {
         let triangle = packed_len(p);
         Pool {
             s: vec![0.0; triangle],
@@ -150,6 +176,7 @@ impl Pool {
             ln_gammas: vec![0.0; n_components],
             kl: 0.0,
             mean_ln_det: 0.0,
+            probabilities: vec![0.0; n_ties],
             total: vec![0.0; triangle],
             inverse_factor: vec![0.0; triangle],
         }
@@ -183,14 +210,15 @@ impl Pool {
     ) -> Result<(), NotPositiveDefinite> {
         let (p, triangle) = (pooling.p, self.s.len());
         let p_f = p as f64;
-        let tied = &pooling.ties[0];
-        let loose = pooling.ties.get(1).unwrap_or(tied);
         self.kl = 0.0;
         self.total.copy_from_slice(&pooling.h_inverse);
         for (k, extra) in extras.enumerate() {
-            // An accelerated step may overshoot a probability that is nearly 0 or 1.
-            let (precision, q) = (&extra[..triangle], extra[triangle].clamp(0.0, 1.0));
-            let mean = |of: fn(&Tie) -> f64| (1.0 - q) * of(tied) + q * of(loose);
+            let (precision, others) = extra.split_at(triangle);
+            let q = &mut self.probabilities[..pooling.ties.len()];
+            probabilities(others, q);
+            let mean = |of: fn(&Tie) -> f64| -> f64 {
+                q.iter().zip(&pooling.ties).map(|(q, tie)| q * of(tie)).sum()
+            };
             self.t[k] = mean(|tie| tie.t);
             self.nu0[k] = mean(|tie| tie.nu);
             self.ln_gammas[k] = mean(|tie| tie.ln_gammas);
@@ -198,10 +226,8 @@ impl Pool {
             for (total, x) in self.total.iter_mut().zip(precision) {
                 *total += self.t[k] * x;
             }
-            if pooling.ties.len() > 1 {
-                for (q, tie) in [(1.0 - q, tied), (q, loose)] {
-                    self.kl += if q > 0.0 { q * (q.ln() - tie.ln_rho) } else { 0.0 };
-                }
+            for (q, tie) in q.iter().zip(&pooling.ties) {
+                self.kl += if *q > 0.0 { q * (q.ln() - tie.ln_rho) } else { 0.0 };
             }
         }
         let d = pooling.g + self.nu0.iter().sum::<f64>();
@@ -224,15 +250,24 @@ impl Pool {
         Ok(())
     }
 
-    /// `P(c_k = loose)` given `E ln|Λ_k|` and `tr(E[S] E[Λ_k])`.
-    pub(super) fn loose(&self, pooling: &Pooling, mean_ln_det: f64, trace: f64) -> f64 {
-        let [tied, loose] = pooling.ties.as_slice() else { return 0.0 };
+    /// `P(c_k = c)` of all ties but the first, given `E ln|Λ_k|` and `tr(E[S] E[Λ_k])`.
+    pub(super) fn tie(&self, pooling: &Pooling, mean_ln_det: f64, trace: f64, others: &mut [f64]) {
         let p = pooling.p as f64;
         let ln_weight = |tie: &Tie| {
             tie.ln_rho - tie.ln_gammas - 0.5 * tie.t * trace
                 + 0.5 * tie.nu * (p * (tie.ln_t - LN_2) + self.mean_ln_det + mean_ln_det)
         };
-        1.0 / (1.0 + (ln_weight(tied) - ln_weight(loose)).exp())
+        let first = ln_weight(&pooling.ties[0]);
+        others.fill(0.0);
+        let mut largest = 0.0_f64;
+        for (out, tie) in others.iter_mut().zip(&pooling.ties[1..]) {
+            *out = ln_weight(tie) - first;
+            largest = largest.max(*out);
+        }
+        let known = &mut others[..pooling.ties.len() - 1];
+        known.iter_mut().for_each(|x| *x = (*x - largest).exp());
+        let total = (-largest).exp() + known.iter().sum::<f64>();
+        known.iter_mut().for_each(|x| *x /= total);
     }
 }
 
@@ -246,13 +281,12 @@ pub(super) struct Scaled {
     pub(super) trigammas: f64,
     /// `t̄_k`.
     pub(super) t: Vec<f64>,
-    /// By how much `t` and `ν` of loose components exceed those of tied ones.
-    pub(super) more_t: f64,
-    pub(super) more_nu: f64,
+    /// `(t_c, ν_c)` of every tie.
+    pub(super) ties: Vec<(f64, f64)>,
     /// `E[Λ_k]` of the state, full.
     pub(super) precisions: Vec<Vec<f64>>,
-    /// `P(c_k = loose)` of the next state.
-    pub(super) next_loose: Vec<f64>,
+    /// `P(c_k = c)` of the next state, for all ties but the first of each component.
+    next: Vec<f64>,
 }
 
 impl Scaled {
@@ -261,21 +295,42 @@ impl Scaled {
         pooling: &Pooling,
         pool: &Pool,
         extras: impl Iterator<Item = &'e [f64]>,
-        next_loose: &[f64],
+        next: &[f64],
     ) -> Scaled {
         let p = pooling.p;
         let d = pooling.g + pool.nu0.iter().sum::<f64>();
-        let tied = &pooling.ties[0];
-        let loose = pooling.ties.get(1).unwrap_or(tied);
         Scaled {
             s: full(p, &pool.s),
             d,
             trigammas: half_trigammas(p, d),
             t: pool.t.clone(),
-            more_t: loose.t - tied.t,
-            more_nu: loose.nu - tied.nu,
+            ties: pooling.ties.iter().map(|tie| (tie.t, tie.nu)).collect(),
             precisions: extras.map(|extra| full(p, extra)).collect(),
-            next_loose: next_loose.to_vec(),
+            next: next.to_vec(),
+        }
+    }
+
+    /// From cotangents of `P(c_k = c)` in the next state to those of `tr(E[S] E[Λ_k])` and `E ln|Λ_k|`.
+    pub(super) fn of_ties(&self, k: usize, cotangents: &[f64]) -> (f64, f64) {
+        let others = self.ties.len() - 1;
+        let q = &self.next[k * others..(k + 1) * others];
+        // Through the softmax: only differences from the mean count, the first tie's cotangent being 0.
+        let mean: f64 = q.iter().zip(cotangents).map(|(q, x)| q * x).sum();
+        let first = -mean * (1.0 - q.iter().sum::<f64>());
+        let (mut of_t, mut of_nu) = (first * self.ties[0].0, first * self.ties[0].1);
+        for ((q, x), (t, nu)) in q.iter().zip(cotangents).zip(&self.ties[1..]) {
+            let own = q * (x - mean);
+            of_t += own * t;
+            of_nu += own * nu;
+        }
+        (-0.5 * of_t, 0.5 * of_nu)
+    }
+
+    /// From cotangents of `t̄_k` and `ν̄_k` to those of `P(c_k = c)` in the state.
+    pub(super) fn to_ties(&self, of_t: f64, of_nu: f64, out: &mut [f64]) {
+        let (t0, nu0) = self.ties[0];
+        for (out, (t, nu)) in out.iter_mut().zip(&self.ties[1..]) {
+            *out += of_t * (t - t0) + of_nu * (nu - nu0);
         }
     }
 }
@@ -294,7 +349,8 @@ mod tests {
     const EXTRAS: [[f64; 4]; 2] = [[2.0, 0.3, 1.0, 0.2], [0.7, -0.2, 1.5, 0.9]];
 
     fn pooling() -> Pooling {
-        Pooling::new(2, vec![0.65, 0.2, 1.0], 8.0, 0.5).unwrap()
+        let ties = vec![Tie::tied(2, 8.0, 0.5), Tie::loose(2, 0.5)];
+        Pooling::new(2, vec![0.65, 0.2, 1.0], ties).unwrap()
     }
 
     /// What the bound owes to `q(S) = Wishart(w, d)`, written from its definition: the mean of `ln p(Λ|S, c)` as far as
@@ -325,7 +381,7 @@ mod tests {
     #[test]
     fn the_learned_scale_is_the_best_one() {
         let pooling = pooling();
-        let mut pool = Pool::new(2, 2);
+        let mut pool = Pool::new(2, 2, 2);
         pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
         let d = pooling.g + pool.nu0.iter().sum::<f64>();
         let w: Vec<f64> = pool.s.iter().map(|x| x / d).collect();
@@ -349,7 +405,7 @@ mod tests {
     #[test]
     fn the_divergence_is_what_the_definition_says() {
         let pooling = pooling();
-        let mut pool = Pool::new(2, 2);
+        let mut pool = Pool::new(2, 2, 2);
         pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
         let d = pooling.g + pool.nu0.iter().sum::<f64>();
         let w: Vec<f64> = pool.s.iter().map(|x| x / d).collect();
@@ -370,13 +426,15 @@ mod tests {
     #[test]
     fn a_component_like_the_others_is_tied_and_another_loose() {
         let pooling = pooling();
-        let mut pool = Pool::new(2, 2);
+        let mut pool = Pool::new(2, 2, 2);
         pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
         let (inverse, ln_det_s) = invert_spd(2, &pool.s).unwrap();
         let of = |scale: f64| {
             let precision: Vec<f64> = inverse.iter().map(|x| scale * x).collect();
             let ln_det = 2.0 * scale.ln() - ln_det_s;
-            pool.loose(&pooling, ln_det, trace_of_product(2, &pool.s, &precision))
+            let mut loose = [0.0];
+            pool.tie(&pooling, ln_det, trace_of_product(2, &pool.s, &precision), &mut loose);
+            loose[0]
         };
         assert!(of(1.0) < 0.2, "{}", of(1.0));
         assert!(of(30.0) > 0.99 && of(0.02) > 0.9, "{} {}", of(30.0), of(0.02));

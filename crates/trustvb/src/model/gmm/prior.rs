@@ -1,6 +1,6 @@
 //! The prior of a Gaussian mixture: what a user may set, and its value for a given sample.
 
-use super::pooling::{Pooling, ln_gammas};
+use super::pooling::{Pooling, Tie, ln_gammas};
 use super::scale_both_sides;
 use crate::linalg::{cholesky, invert_spd, ln_det_from_cholesky, pack, packed_index, packed_len};
 use crate::model::Degenerate;
@@ -59,6 +59,34 @@ impl GmmPrior {
     /// Whether the scale of the covariances is learned.
     pub(super) fn is_pooled(&self) -> bool {
         self.base == PriorBase::Default && self.w0.is_none()
+    }
+
+    /// How components may be tied to the scale that is learned, for full covariances: the usual tie first.
+    fn ties(&self, p: usize) -> Vec<Tie> {
+        let loose = self.loose.unwrap_or(LOOSE);
+        let strong: &[(f64, f64)] = if self.nu0.is_none() { &STRONG } else { &[] };
+        let usual = 1.0 - strong.iter().map(|(_, share)| share).sum::<f64>();
+        let nu0 = self.nu0.unwrap_or(p as f64 + TIED);
+        let mut ties = vec![Tie::tied(p, nu0, (1.0 - loose) * usual)];
+        if loose > 0.0 {
+            ties.push(Tie::loose(p, loose));
+        }
+        let strong = strong.iter();
+        ties.extend(
+            strong.map(|(more, share)| Tie::tied(p, p as f64 + more, (1.0 - loose) * share)),
+        );
+        ties
+    }
+
+    /// How many these are.
+    pub(super) fn n_ties(&self) -> usize {
+        let loose = usize::from(self.loose != Some(0.0));
+        1 + loose + if self.nu0.is_none() { STRONG.len() } else { 0 }
+    }
+
+    /// The strongest tie but one, where there are strong ones.
+    pub(super) fn strong_tie(&self) -> Option<usize> {
+        self.nu0.is_none().then(|| self.n_ties() - 2)
     }
 
     /// Checks the given parameters against the number of columns, for full covariances.
@@ -137,11 +165,9 @@ impl GmmPrior {
                 };
                 match self.base {
                     PriorBase::Default => {
-                        let nu0 = self.nu0.unwrap_or(p as f64 + TIED);
-                        let loose = self.loose.unwrap_or(LOOSE);
                         let share = share_of_volume(n_components, p);
                         let guess = covariance.iter().map(|c| share * c).collect();
-                        Pooling::new(p, guess, nu0, loose)
+                        Pooling::new(p, guess, self.ties(p))
                             .map(Covariances::Pooled)
                             .map_err(|_| collinear())?
                     }
@@ -170,28 +196,19 @@ impl GmmPrior {
     }
 
     /// The prior with this Wishart scale, whatever the data.
-    fn fixed(&self, p: usize, w0: &[f64]) -> Result<Covariances, Degenerate> {
+    pub(super) fn fixed(&self, p: usize, w0: &[f64]) -> Result<Covariances, Degenerate> {
         let (w0_inverse, _) = invert_spd(p, w0).map_err(|_| collinear())?;
-        self.fixed_inverse(p, w0_inverse).map(Covariances::Fixed)
-    }
-
-    /// As [`GmmPrior::fixed`], from the inverse.
-    pub(super) fn fixed_inverse(
-        &self,
-        p: usize,
-        w0_inverse: Vec<f64>,
-    ) -> Result<FixedScale, Degenerate> {
         let mut w0_inverse_factor = w0_inverse.clone();
         cholesky(p, &mut w0_inverse_factor)
             .map_err(|_| Degenerate::Prior("its columns are nearly collinear".to_owned()))?;
         let nu0 = self.nu0.unwrap_or(p as f64 + 2.0);
-        Ok(FixedScale {
+        Ok(Covariances::Fixed(FixedScale {
             nu0,
             ln_det_w0_inverse: ln_det_from_cholesky(p, &w0_inverse_factor),
             w0_inverse,
             w0_inverse_factor,
             ln_gammas: ln_gammas(p, nu0),
-        })
+        }))
     }
 }
 
@@ -202,6 +219,10 @@ pub(super) fn share_of_volume(n_components: usize, p: usize) -> f64 {
 
 /// Degrees of freedom beyond p with which components are tied to the common scale.
 pub(super) const TIED: f64 = 6.0;
+
+/// Degrees of freedom beyond p of stronger ties, and which share of tied components has them. A strong tie needs evidence of
+/// several nats, which few columns cannot give, and many columns give where covariances are equal (M8).
+const STRONG: [(f64, f64); 4] = [(20.0, 0.1), (60.0, 0.1), (200.0, 0.1), (600.0, 0.1)];
 
 /// The probability that a component is not.
 pub(super) const LOOSE: f64 = 0.5;

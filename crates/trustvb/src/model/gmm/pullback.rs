@@ -160,15 +160,13 @@ impl GmmPullback {
         let mean: Vec<f64> = times(p, &c.w, &towards).iter().map(|x| c.nu * x).collect();
         let mut ln_det = 0.5 * constant;
         if let Some(pool) = &self.pool {
-            let (precision, loose) = extra.split_at(extra.len() - 1);
+            let (precision, ties) = extra.split_at(p * (p + 1) / 2);
             add_scaled(1.0, &from_cotangent(p, precision), &mut q);
-            // P(loose) through its log odds.
-            let odds = loose[0] * pool.next_loose[k] * (1.0 - pool.next_loose[k]);
-            let trace = -0.5 * odds * pool.more_t;
-            add_scaled(trace, &pool.s, &mut q);
-            add_scaled(trace * c.nu, &c.w, &mut of_scale.s);
-            ln_det += 0.5 * odds * pool.more_nu;
-            of_scale.ln_det += 0.5 * odds * pool.more_nu;
+            let (of_trace, of_ln_det) = pool.of_ties(k, ties);
+            add_scaled(of_trace, &pool.s, &mut q);
+            add_scaled(of_trace * c.nu, &c.w, &mut of_scale.s);
+            ln_det += of_ln_det;
+            of_scale.ln_det += of_ln_det;
         }
         let mut w_inverse = sandwich(p, &c.w, &q);
         w_inverse.iter_mut().for_each(|x| *x *= -c.nu);
@@ -244,7 +242,7 @@ impl GmmPullback {
             let out = &mut state[k * self.stride + statistics..(k + 1) * self.stride];
             add_cotangent(p, pool.t[k], &of_y, out);
             let of_t = of_t + dot(&of_y, &pool.precisions[k]);
-            out[p * (p + 1) / 2] += of_t * pool.more_t + (of_nu + of_d) * pool.more_nu;
+            pool.to_ties(of_t, of_nu + of_d, &mut out[p * (p + 1) / 2..]);
         }
         of_y
     }

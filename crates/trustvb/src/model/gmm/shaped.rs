@@ -4,7 +4,7 @@
 //!
 //! | covariances | features of a row | besides `N_k` and the sums of these, the state of a component has |
 //! |---|---|---|
-//! | tied | `x` | its K-th part of `Σ w xxᵀ`, which sweeps leave as it is |
+//! | tied | `x` | its K-th part of `Σ w xxᵀ`, which sweeps leave as it is, and of `E[Λ]`, where its scale is learned |
 //! | diagonal | `x`, `x_j²` of each column | `E[λ_kj]` and `P(loose)` of each column, where scales are learned |
 //! | spherical | `x`, `Σ_j x_j²` | `E[λ_k]` and `P(loose)`, where scales are learned |
 
@@ -52,15 +52,30 @@ impl ShapedGmm {
             Covariance::Full | Covariance::Tied => data.check_for_mixture(n_components)?,
             _ => data.check_for_independent_columns(n_components)?,
         }
-        let p = data.n_columns();
-        prior.check_for(p, covariance).map_err(ModelError::Prior)?;
-        let (centre, mut scale) = scales(data);
+        prior.check_for(data.n_columns(), covariance).map_err(ModelError::Prior)?;
+        let value = |i: usize, j: usize| data.column(j)[i];
+        let (names, units) = (data.names(), scales(data));
+        Ok(ShapedGmm::assemble(
+            (data.n_rows(), &value),
+            names,
+            units,
+            (n_components, prior, covariance),
+        ))
+    }
+
+    /// Of so many rows with these values in the data's units, whose columns have these means and standard deviations.
+    pub(super) fn assemble(
+        (n, value): (usize, &dyn Fn(usize, usize) -> f64),
+        names: &[String],
+        (centre, mut scale): (Vec<f64>, Vec<f64>),
+        (n_components, prior, covariance): (usize, GmmPrior, Covariance),
+    ) -> ShapedGmm {
+        let p = names.len();
         if covariance == Covariance::Spherical {
             let mean = scale.iter().map(|s| s * s).sum::<f64>() / p as f64;
             scale.fill(mean.sqrt());
         }
-        let z = |i: usize, j: usize| (data.column(j)[i] - centre[j]) / scale[j];
-        let n = data.n_rows();
+        let z = |i: usize, j: usize| (value(i, j) - centre[j]) / scale[j];
         let rows = match covariance {
             Covariance::Full | Covariance::Tied => Rows::new(p, n, z),
             Covariance::Diagonal => {
@@ -71,10 +86,10 @@ impl ShapedGmm {
                 false => (0..p).map(|j| z(i, j).powi(2)).sum(),
             }),
         };
-        let blocks = covariance.blocks(n_components, data.names());
-        let layout = Arc::new(Layout::new(n_components, data.names().to_vec(), blocks));
+        let blocks = covariance.blocks(n_components, names);
+        let layout = Arc::new(Layout::new(n_components, names.to_vec(), blocks));
         let ln_scale = scale.iter().map(|s| s.ln()).sum();
-        Ok(ShapedGmm { n_components, covariance, rows, centre, scale, ln_scale, prior, layout })
+        ShapedGmm { n_components, covariance, rows, centre, scale, ln_scale, prior, layout }
     }
 
     pub(super) fn p(&self) -> usize {
@@ -109,7 +124,10 @@ impl ShapedGmm {
     /// Numbers per component in the state.
     pub(super) fn stride(&self) -> usize {
         let more = match self.covariance {
-            Covariance::Full | Covariance::Tied => packed_len(self.p()),
+            Covariance::Full | Covariance::Tied => {
+                let matrices = if self.prior.is_pooled() { 2 } else { 1 };
+                matrices * packed_len(self.p())
+            }
             _ if self.prior.is_pooled() => 2 * self.n_groups(),
             _ => 0,
         };
@@ -192,7 +210,7 @@ impl Model for ShapedGmm {
         view: usize,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        self.random(weights, (Care::ROUGH, View::numbered(view)), rng)
+        self.random(weights, (Care::ROUGH, View::numbered(self.p(), view)), rng)
     }
 
     /// Each component tied to the common scales where it is mostly loose, and the other way round.

@@ -4,7 +4,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | tied | `Λ ~ Wishart(W0, p + 2)`, `W0^-1 = 0.3 cov(data)/K^(2/p)`, (M4'): all rows tell of one matrix, so that there is nothing to lend |
+//! | tied | (M4'') for the one matrix, which is tied to its scale (ν0 = p + 6): so its bound compares with that of full ones |
 //! | diagonal | (M4'') with p = 1 for each column: the variances of a column share a scale that is learned, each tied to it (ν0 = 7) or loose (3) |
 //! | spherical | the same for the one variance of each component |
 //!
@@ -14,20 +14,12 @@
 
 use super::GmmPrior;
 use super::covariance::Covariance;
-use super::pooling::{Pooling, ln_gammas};
-use super::prior::{FixedScale, LOOSE, TIED, collinear, covariance, share_of_volume};
+use super::pooling::{Pooling, Tie, ln_gammas};
+use super::prior::{Covariances, LOOSE, TIED, collinear, covariance, share_of_volume};
 use super::scale_both_sides;
-use crate::linalg::{invert_spd, pack, packed_len};
+use crate::linalg::{pack, packed_len};
 use crate::model::{Degenerate, PriorBase};
 use crate::posterior::SymmetricDirichlet;
-
-/// What of `cov(data)/K^(2/p)` is added to the scatter of tied components.
-const SPREAD: f64 = 0.3;
-
-/// What of the covariance matrix of the data it is.
-pub(super) fn spread_of_tied(n_components: usize, p: usize) -> f64 {
-    SPREAD * share_of_volume(n_components, p)
-}
 
 /// The prior of weights and means, in scaled units.
 #[derive(Clone, Debug)]
@@ -41,7 +33,7 @@ pub(super) struct Centres {
 #[derive(Clone, Debug)]
 pub(super) struct TiedPrior {
     pub(super) centres: Centres,
-    pub(super) scale: FixedScale,
+    pub(super) covariance: Covariances,
 }
 
 /// With a precision for each group of columns.
@@ -127,18 +119,22 @@ impl GmmPrior {
     ) -> Result<TiedPrior, Degenerate> {
         let p = centre.len();
         let (centres, mean) = self.centres(n_components, moments, centre, scale)?;
-        let w0_inverse = match self.w0.as_ref().and_then(|w0| pack(w0)) {
+        let covariance = match self.w0.as_ref().and_then(|w0| pack(w0)) {
             Some(given) => {
                 let mut w0 = vec![0.0; packed_len(p)];
                 scale_both_sides(&given, scale, &mut w0);
-                invert_spd(p, &w0).map_err(|_| collinear())?.0
+                self.fixed(p, &w0)?
             }
             None => {
-                let share = spread_of_tied(n_components, p);
-                covariance(p, moments, &mean)?.iter().map(|c| share * c).collect()
+                let share = share_of_volume(n_components, p);
+                let guess = covariance(p, moments, &mean)?.iter().map(|c| share * c).collect();
+                let nu0 = self.nu0.unwrap_or(p as f64 + TIED);
+                let pooling = Pooling::new(p, guess, vec![Tie::tied(p, nu0, 1.0)])
+                    .map_err(|_| collinear())?;
+                Covariances::Pooled(pooling)
             }
         };
-        Ok(TiedPrior { centres, scale: self.fixed_inverse(p, w0_inverse)? })
+        Ok(TiedPrior { centres, covariance })
     }
 
     /// The prior of a sample with these totals: `Σw`, `Σ w z`, and `Σ w z²` over the columns of each group, of which there
@@ -164,6 +160,10 @@ impl GmmPrior {
         let share = share_of_volume(n_components, p);
         let nu0 = self.nu0.unwrap_or(1.0 + TIED);
         let loose = self.loose.unwrap_or(LOOSE);
+        let mut ties = vec![Tie::tied(1, nu0, 1.0 - loose)];
+        if loose > 0.0 {
+            ties.push(Tie::loose(1, loose));
+        }
         let means = mean.chunks_exact(columns);
         let poolings = totals[1 + p..].iter().zip(means).map(|(square, mean)| {
             let about_mean = square - total * mean.iter().map(|m| m * m).sum::<f64>();
@@ -172,7 +172,7 @@ impl GmmPrior {
                 return Err(Degenerate::Prior("a column is constant".to_owned()));
             }
             let variance = about_mean / (denominator * columns as f64);
-            Pooling::new(1, vec![share * variance], nu0, loose).map_err(|_| collinear())
+            Pooling::new(1, vec![share * variance], ties.clone()).map_err(|_| collinear())
         });
         let scales = Scales::Pooled(poolings.collect::<Result<_, _>>()?);
         Ok(AxesPrior { centres, scales })

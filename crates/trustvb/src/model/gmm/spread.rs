@@ -1,11 +1,13 @@
 //! The prior of the covariances as the divergence of a sweep needs it, whether it is fixed or learned.
 
 use super::pooling::Pool;
-use super::prior::{Covariances, ResolvedPrior};
+use super::prior::Covariances;
 use crate::model::Degenerate;
 
-/// The prior of the covariances as the divergence needs it: `W0^-1 = t_k · factor · factorᵀ` for component k.
+/// The prior of the covariances as the divergence needs it: `W0^-1 = t_k · matrix` for component k.
 pub(super) struct Spread<'a> {
+    pub(super) matrix: &'a [f64],
+    /// Its Cholesky factor.
     pub(super) factor: &'a [f64],
     /// What the learned scale itself costs.
     pub(super) kl: f64,
@@ -30,11 +32,12 @@ pub(super) struct ScaleOf {
 
 impl<'a> Spread<'a> {
     pub(super) fn of(
-        prior: &'a ResolvedPrior,
+        prior: &'a Covariances,
         pool: Option<&'a Pool>,
     ) -> Result<Spread<'a>, Degenerate> {
-        match (&prior.covariances, pool) {
+        match (prior, pool) {
             (Covariances::Fixed(fixed), _) => Ok(Spread {
+                matrix: &fixed.w0_inverse,
                 factor: &fixed.w0_inverse_factor,
                 kl: 0.0,
                 scales: Scales::Fixed(ScaleOf {
@@ -45,7 +48,8 @@ impl<'a> Spread<'a> {
                 }),
             }),
             (Covariances::Pooled(_), Some(pool)) => {
-                Ok(Spread { factor: &pool.s_factor, kl: pool.kl, scales: Scales::Pooled(pool) })
+                let (matrix, factor) = (&pool.s[..], &pool.s_factor[..]);
+                Ok(Spread { matrix, factor, kl: pool.kl, scales: Scales::Pooled(pool) })
             }
             (Covariances::Pooled(_), None) => {
                 Err(Degenerate::Prior("no weights are loaded".to_owned()))

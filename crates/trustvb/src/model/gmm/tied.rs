@@ -9,13 +9,17 @@
 //! ```
 //!
 //! Only `N_k` and `Σ w r x` depend on responsibilities: an E-step costs what means cost. `Σ w xxᵀ` is fixed by the weights.
-//! It stands in the state all the same, a K-th part with each component, because influence needs what it is moved by.
+//! It stands in the state all the same, a K-th part with each component, because influence needs what it is moved by. So
+//! does `E[Λ]`, from which `W0^-1` is learned as in (M4''), with one matrix for a component's.
 
 use super::own_prior::{Made, OwnPrior};
+use super::pooling::{Pool, Scaled};
+use super::prior::Covariances;
 use super::scale_both_sides;
 use super::shaped::ShapedGmm;
-use super::shaped_prior::{TiedPrior, spread_of_tied};
+use super::shaped_prior::TiedPrior;
 use super::spec::BLOCK;
+use super::spread::{ScaleOf, Spread};
 use super::steps::Steps;
 use super::tied_pullback::TiedPullback;
 use crate::linalg::square::full;
@@ -37,6 +41,10 @@ pub(super) struct TiedSweeper<'a> {
     /// `Σw`, `Σ w x` and the triangle of `Σ w xxᵀ` of the units that are loaded.
     totals: Vec<f64>,
     prior: Option<Rc<TiedPrior>>,
+    /// What is learned of the scale, if it is.
+    pool: Option<Pool>,
+    /// `E[Λ]` of the state.
+    precision: Vec<f64>,
     alpha: Vec<f64>,
     beta: Vec<f64>,
     /// `m_k`, component after component.
@@ -65,6 +73,8 @@ impl<'a> TiedSweeper<'a> {
             members: Members::default(),
             totals: vec![0.0; 1 + p + triangle],
             prior: None,
+            pool: model.prior.is_pooled().then(|| Pool::new(p, 1, 1)),
+            precision: vec![0.0; triangle],
             alpha: vec![0.0; k],
             beta: vec![0.0; k],
             mean: vec![0.0; k * p],
@@ -122,14 +132,18 @@ impl Steps for TiedSweeper<'_> {
     fn update(&mut self, prior: &TiedPrior, omega: f64, state: &[f64]) -> Result<(), Degenerate> {
         let p = self.model.p();
         let (beta0, m0) = (prior.centres.beta0, &prior.centres.m0);
-        self.nu = prior.scale.nu0;
-        self.w_inverse.copy_from_slice(&prior.scale.w0_inverse);
+        self.nu = 0.0;
+        self.w_inverse.fill(0.0);
+        self.precision.fill(0.0);
+        let triangle = packed_len(p);
         for (k, s) in state.chunks_exact(self.model.stride()).enumerate() {
             let count = s[0];
             if count.is_nan() || count < 0.0 {
                 return Err(Degenerate::NegativeCount { component: k + 1 });
             }
             let (first, second) = s[1..].split_at(p);
+            let (second, extra) = second.split_at(triangle);
+            self.precision.iter_mut().zip(extra).for_each(|(sum, x)| *sum += x);
             self.alpha[k] = prior.centres.weights.alpha0() + omega * count;
             let beta = beta0 + omega * count;
             self.beta[k] = beta;
@@ -147,6 +161,24 @@ impl Steps for TiedSweeper<'_> {
                 }
             }
         }
+        match (&prior.covariance, &mut self.pool) {
+            (Covariances::Pooled(pooling), Some(pool)) => {
+                let mut nu = [self.nu];
+                let extras = std::iter::once(&self.precision[..]);
+                pool.learn(pooling, extras, &mut self.w_inverse, &mut nu).map_err(|_| {
+                    Degenerate::NotPositiveDefinite {
+                        what: "prior of the covariance",
+                        component: 1,
+                    }
+                })?;
+                self.nu = nu[0];
+            }
+            (Covariances::Fixed(fixed), _) => {
+                self.nu += fixed.nu0;
+                self.w_inverse.iter_mut().zip(&fixed.w0_inverse).for_each(|(w, w0)| *w += w0);
+            }
+            (Covariances::Pooled(_), None) => {}
+        }
         Ok(())
     }
 
@@ -158,8 +190,12 @@ impl Steps for TiedSweeper<'_> {
         for (at, (m, x)) in self.mean.iter_mut().zip(centres).enumerate() {
             *m = (x - model.centre[at % p]) / model.scale[at % p];
         }
-        self.nu = prior.scale.nu0;
-        self.w_inverse.copy_from_slice(&prior.scale.w0_inverse);
+        let (spread, nu0) = match &prior.covariance {
+            Covariances::Pooled(pooling) => pooling.unseen(),
+            Covariances::Fixed(fixed) => (fixed.w0_inverse.clone(), fixed.nu0),
+        };
+        self.nu = nu0;
+        self.w_inverse.copy_from_slice(&spread);
     }
 
     /// A whole `q(θ)`, ready for an E-step.
@@ -210,18 +246,22 @@ impl Steps for TiedSweeper<'_> {
         let digammas: f64 = (n + 1..n + 1 + p).map(|i| gammas.digamma(i)).sum();
         let ln_gammas: f64 = (n + 1..n + 1 + p).map(|i| gammas.ln_gamma(i)).sum();
         let beta0 = prior.centres.beta0;
+        let spread = Spread::of(&prior.covariance, self.pool.as_ref())?;
+        let ScaleOf { nu0, t, ln_det: ln_det_prior, ln_gammas: ln_gammas_prior } =
+            spread.of_component(0);
+        kl += spread.kl;
         // Of Λ alone: the means follow.
         kl += NormalWishartKl {
             p,
             beta: beta0,
             nu,
             beta0,
-            nu0: prior.scale.nu0,
-            ln_det_ratio: prior.scale.ln_det_w0_inverse - ln_det,
-            trace: trace_of_product(p, &prior.scale.w0_inverse, &self.w),
+            nu0,
+            ln_det_ratio: ln_det_prior - ln_det,
+            trace: t * trace_of_product(p, spread.matrix, &self.w),
             shift: 0.0,
             digammas,
-            ln_multigamma_ratio: ln_gammas - prior.scale.ln_gammas,
+            ln_multigamma_ratio: ln_gammas - ln_gammas_prior,
         }
         .kl();
         let psi_total = gammas.digamma(n);
@@ -260,8 +300,12 @@ impl Steps for TiedSweeper<'_> {
         let states = state.chunks_exact_mut(self.model.stride());
         for (next, sums) in states.zip(self.sums.chunks_exact(p + 1)) {
             next[..=p].copy_from_slice(sums);
-            for (x, total) in next[1 + p..].iter_mut().zip(&self.totals[1 + p..]) {
+            let (squares, extra) = next[1 + p..].split_at_mut(packed_len(p));
+            for (x, total) in squares.iter_mut().zip(&self.totals[1 + p..]) {
                 *x = total / n as f64;
+            }
+            for (x, w) in extra.iter_mut().zip(&self.w) {
+                *x = self.nu * w / n as f64;
             }
         }
         Ok(ln_evidence + self.common)
@@ -297,7 +341,15 @@ impl Steps for TiedSweeper<'_> {
         let (stride, p) = (self.model.stride(), self.model.p());
         for (s, out) in state.chunks_exact(stride).zip(scale.chunks_exact_mut(stride)) {
             out[..=p].fill(s[0] + 1.0 / omega);
-            out[1 + p..].fill(self.totals[0] + 1.0 / omega);
+            let (squares, extra) = out[1 + p..].split_at_mut(packed_len(p));
+            squares.fill(self.totals[0] + 1.0 / omega);
+            if self.pool.is_some() {
+                let precisions = &s[1 + p + packed_len(p)..];
+                for (i, j) in (0..p).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+                    let size = precisions[packed_index(i, i)] * precisions[packed_index(j, j)];
+                    extra[packed_index(i, j)] = size.abs().sqrt();
+                }
+            }
         }
     }
 
@@ -307,9 +359,13 @@ impl Steps for TiedSweeper<'_> {
         let prior = self.resolve(&totals)?;
         self.update(&prior, omega, state)?;
         self.prepare(&prior)?;
-        let made = match model.prior.w0 {
-            Some(_) => Made::Given,
-            None => Made::Multiple(spread_of_tied(model.n_components, p)),
+        let (pool, made) = match (&prior.covariance, &self.pool) {
+            (Covariances::Pooled(pooling), Some(pool)) => {
+                let extras = std::iter::once(&self.precision[..]);
+                let made = Made::InverseOfMultiple(pooling.share(model.n_components));
+                (Some(Scaled::new(pooling, pool, extras, &[])), made)
+            }
+            _ => (None, Made::Given),
         };
         Ok(Box::new(TiedPullback {
             p,
@@ -324,6 +380,7 @@ impl Steps for TiedSweeper<'_> {
             mean: self.mean.clone(),
             nu: self.nu,
             w: full(p, &self.w),
+            pool,
             own: OwnPrior::new(&model.prior, &totals, p, made)?,
         }))
     }

@@ -4,6 +4,7 @@
 //! holds moves `W^-1`, but no state moves it.
 
 use super::own_prior::OwnPrior;
+use super::pooling::Scaled;
 use crate::linalg::square::{
     add_cotangent, add_outer, add_scaled, dot, from_cotangent, sandwich, times,
 };
@@ -28,6 +29,8 @@ pub(super) struct TiedPullback {
     pub(super) nu: f64,
     /// `W`, full.
     pub(super) w: Vec<f64>,
+    /// The learned scale, if it is.
+    pub(super) pool: Option<Scaled>,
     pub(super) own: OwnPrior,
 }
 
@@ -46,9 +49,16 @@ impl Pullback for TiedPullback {
         &self.densities
     }
 
-    fn pull(&self, coefficients: &[f64], _next: &[f64], state: &mut [f64]) {
-        let p = self.p;
+    fn pull(&self, coefficients: &[f64], next: &[f64], state: &mut [f64]) {
+        let (p, n) = (self.p, self.beta.len());
         let mut q = vec![0.0; p * p];
+        if self.pool.is_some() {
+            // The next state has a K-th of Q with each component.
+            for own in next.chunks_exact(next.len() / n) {
+                let cotangent = from_cotangent(p, &own[self.statistics()..]);
+                add_scaled(1.0 / n as f64, &cotangent, &mut q);
+            }
+        }
         let total: f64 = coefficients.iter().step_by(p + 1).sum();
         let (mut alpha, mut beta, mut means) = (Vec::new(), Vec::new(), Vec::new());
         for (k, own) in coefficients.chunks_exact(p + 1).enumerate() {
@@ -89,6 +99,11 @@ impl Pullback for TiedPullback {
 }
 
 impl TiedPullback {
+    /// Numbers per component in the state before its part of `E[Λ]`.
+    fn statistics(&self) -> usize {
+        1 + self.p + self.p * (self.p + 1) / 2
+    }
+
     /// From cotangents of `q(θ)` to those of the state.
     fn to_state(&self, mut slopes: Slopes, state: &mut [f64]) {
         let (p, n) = (self.p, self.beta.len());
@@ -100,7 +115,7 @@ impl TiedPullback {
         for (k, out) in state.chunks_exact_mut(stride).enumerate() {
             let mean = &self.mean[k * p..(k + 1) * p];
             let (of_mean, beta) = (&mut slopes.mean[k * p..(k + 1) * p], self.beta[k]);
-            add_cotangent(p, omega, v, &mut out[1 + p..]);
+            add_cotangent(p, omega, v, &mut out[1 + p..self.statistics()]);
             let along = times(p, v, mean);
             add_scaled(-2.0 * beta, &along, of_mean);
             let of_beta = slopes.beta[k] - dot(&along, mean) - dot(of_mean, mean) / beta;
@@ -108,6 +123,16 @@ impl TiedPullback {
             add_scaled(omega / beta, of_mean, &mut out[1..=p]);
             out[0] += omega * (slopes.alpha[k] + of_beta + slopes.nu);
         }
-        self.own.pull(&of_centre, v, stride, state);
+        let Some(pool) = &self.pool else {
+            return self.own.pull(&of_centre, v, stride, state);
+        };
+        // W^-1 = t E[S] + …, E[S] = d Y^-1, Y = H^-1 + t E[Λ].
+        let t = pool.t[0];
+        let mut of_y = sandwich(p, &pool.s, v);
+        of_y.iter_mut().for_each(|x| *x *= -t / pool.d);
+        for out in state.chunks_exact_mut(stride) {
+            add_cotangent(p, t, &of_y, &mut out[self.statistics()..]);
+        }
+        self.own.pull(&of_centre, &of_y, stride, state);
     }
 }

@@ -56,9 +56,9 @@ pub(super) struct GmmSweeper<'a> {
     prior: Option<Rc<ResolvedPrior>>,
     /// What is learned of a scale that components share, if they do.
     pool: Option<Pool>,
-    /// What the next state holds of it: triangles of `E[Λ_k]`, and `P(c_k = loose)`.
+    /// What the next state holds of it: triangles of `E[Λ_k]`, and the ties' probabilities.
     precisions: Vec<f64>,
-    loose: Vec<f64>,
+    ties: Vec<f64>,
     /// Statistics without gaps, where states have more than these.
     sums: Vec<f64>,
     components: Components,
@@ -83,9 +83,9 @@ impl<'a> GmmSweeper<'a> {
             total_weight: 0.0,
             ln_evidence: 0.0,
             prior: None,
-            pool: model.prior.is_pooled().then(|| Pool::new(p, k)),
+            pool: model.prior.is_pooled().then(|| Pool::new(p, k, model.prior.n_ties())),
             precisions: vec![0.0; k * triangle],
-            loose: vec![0.0; k],
+            ties: vec![0.0; k * (model.prior.n_ties() - 1)],
             sums: vec![0.0; k * model.statistics_len()],
             components: Components {
                 alpha: vec![0.0; k],
@@ -282,7 +282,7 @@ impl Steps for GmmSweeper<'_> {
         let psi_total = gammas.digamma(n_components);
         let alphas = c.alpha.iter().enumerate().map(|(k, &a)| (a, values(k)));
         let mut kl = prior.weights.kl_from(alphas, values(n_components));
-        let spread = Spread::of(prior, self.pool.as_ref())?;
+        let spread = Spread::of(&prior.covariances, self.pool.as_ref())?;
         kl += spread.kl;
         for k in 0..n_components {
             let ScaleOf { nu0, t, ln_det: ln_det_prior, ln_gammas: ln_gammas_prior } =
@@ -345,16 +345,19 @@ impl Steps for GmmSweeper<'_> {
                 let precision = &mut self.precisions[k * triangle..(k + 1) * triangle];
                 gram(p, &self.inverse_factor, precision);
                 precision.iter_mut().for_each(|x| *x *= c.nu[k]);
-                self.loose[k] = pool.loose(pooling, mean_ln_det, c.nu[k] * trace);
+                let others = self.ties.len() / n_components;
+                let own = &mut self.ties[k * others..(k + 1) * others];
+                pool.tie(pooling, mean_ln_det, c.nu[k] * trace, own);
             }
         }
         Ok(kl)
     }
 
-    /// Lets every component be tied or loose as the prior has it: at a start nothing else is known.
+    /// Lets every component be tied as the prior has it: at a start nothing else is known.
     fn forget_ties(&mut self, prior: &ResolvedPrior) {
         if let Covariances::Pooled(pooling) = &prior.covariances {
-            self.loose.fill(pooling.rho());
+            let others = self.model.prior.n_ties() - 1;
+            self.ties.chunks_exact_mut(others.max(1)).for_each(|own| pooling.forget(own));
         }
     }
 
@@ -373,7 +376,8 @@ impl Steps for GmmSweeper<'_> {
             sums.copy_from_slice(&self.sums[k * statistics..(k + 1) * statistics]);
             let precision = &self.precisions[k * triangle..(k + 1) * triangle];
             extra[..triangle].copy_from_slice(precision);
-            extra[triangle] = self.loose[k];
+            let others = extra.len() - triangle;
+            extra[triangle..].copy_from_slice(&self.ties[k * others..(k + 1) * others]);
         }
         Ok(self.ln_evidence)
     }
@@ -434,9 +438,7 @@ impl Steps for GmmSweeper<'_> {
                     extra[packed_index(i, j)] = size.abs().sqrt();
                 }
             }
-            if let Some(loose) = extra.last_mut() {
-                *loose = 1.0;
-            }
+            extra.iter_mut().skip(packed_len(p)).for_each(|tie| *tie = 1.0);
         }
     }
 
@@ -468,7 +470,7 @@ impl Steps for GmmSweeper<'_> {
             (Covariances::Pooled(pooling), Some(pool)) => {
                 let extras = states().map(|s| &s[statistics..]);
                 let made = Made::InverseOfMultiple(pooling.share(model.n_components));
-                (Some(Scaled::new(pooling, pool, extras, &self.loose)), made)
+                (Some(Scaled::new(pooling, pool, extras, &self.ties)), made)
             }
             _ => (None, model.prior.made(&model.scale)),
         };

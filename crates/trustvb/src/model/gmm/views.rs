@@ -2,14 +2,18 @@
 //!
 //! k-means sees distance, so columns that vary together drown a cluster that lies apart in a direction of little variance.
 //! Standardising columns does not help against that, and starts that all look alike all fail alike. Beside them
-//! one start looks in each other way. These are the same whatever linear map is applied to the rows.
+//! one start looks in each other way. Most of these are the same whatever linear map is applied to the rows; the principal
+//! components are not, and are looked at because directions of odd moments are not found among too many.
 
 use super::points::Points;
+use super::pursuit::{self, Index};
 use super::rows::{Line, Rows};
 use crate::fit::Clusterable;
 use crate::linalg::eigen::symmetric_eigen;
+use crate::linalg::square::{dot, full};
 use crate::linalg::{cholesky, invert_lower, packed_index, packed_len};
 use crate::simd::{InstructionSet, Kernel, LANES, Vector, dispatch_on};
+use rand_chacha::ChaCha8Rng;
 
 /// How rows are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,19 +26,46 @@ pub(super) enum View {
     Flat,
     /// The `K` directions whose tails are least like a Gaussian's: heavy ones too, as a small cluster far off makes them.
     Odd,
+    /// Up to `K − 1` directions of least kurtosis, each sought from a random one.
+    Pursued,
+    /// The most skewed ones, as clusters of unlike sizes make them.
+    Skewed,
+    /// The first principal components of the columns, so many, each with standard deviation 1. With few rows for the
+    /// columns, moments of single directions are chance: among few directions less of it is found.
+    Leading(usize),
+    /// Directions of least kurtosis among these.
+    LeadingPursued(usize),
 }
 
-impl View {
-    const ALL: [View; 4] = [View::Scaled, View::Whitened, View::Flat, View::Odd];
+/// Directions of which kind are sought how often, each from other random ones; not more often than there are columns.
+const PURSUITS: [(View, usize); 2] = [(View::Pursued, 5), (View::Skewed, 3)];
 
+/// How many principal components are looked at, by themselves and for directions.
+const LEADING: [usize; 4] = [1, 2, 3, 4];
+const LEADING_PURSUED: [usize; 4] = [2, 4, 8, 16];
+
+impl View {
     /// Views of `p` columns beside that of the columns themselves. One column looks the same in all of them.
-    pub(super) fn n_others(p: usize) -> usize {
-        if p > 1 { View::ALL.len() - 1 } else { 0 }
+    fn others(p: usize) -> impl Iterator<Item = View> {
+        let fixed = [View::Whitened, View::Flat, View::Odd].into_iter().filter(move |_| p > 1);
+        let few = move |(view, times): (View, usize)| {
+            std::iter::repeat_n(view, if p > 1 { times.min(p) } else { 0 })
+        };
+        let fewer = move |q: &usize| *q < p;
+        fixed
+            .chain(PURSUITS.into_iter().flat_map(few))
+            .chain(LEADING.into_iter().filter(fewer).map(View::Leading))
+            .chain(LEADING_PURSUED.into_iter().filter(fewer).map(View::LeadingPursued))
     }
 
-    /// The columns themselves for 0.
-    pub(super) fn numbered(number: usize) -> View {
-        View::ALL[number % View::ALL.len()]
+    /// How many these are.
+    pub(super) fn n_others(p: usize) -> usize {
+        View::others(p).count()
+    }
+
+    /// The columns themselves for 0, then the others.
+    pub(super) fn numbered(p: usize, number: usize) -> View {
+        number.checked_sub(1).and_then(|at| View::others(p).nth(at)).unwrap_or(View::Scaled)
     }
 }
 
@@ -59,17 +90,27 @@ impl Seen {
         chosen: &[(usize, f64)],
         view: View,
         n_components: usize,
+        rng: &mut ChaCha8Rng,
     ) -> Seen {
         let p = points.p;
         let mut rows = Rows::new(p, chosen.len(), |i, j| points.rows.get(chosen[i].0, j));
         for (own, weights) in rows.weights.iter_mut().zip(chosen.chunks(LANES)) {
             own.iter_mut().zip(weights).for_each(|(own, &(_, weight))| *own = weight);
         }
+        let mut pursued = |white: Rows, index: Index| {
+            white.mapped(&pursuit::directions(&white, index, n_components.max(2) - 1, rng))
+        };
         let coordinates = match view {
             View::Scaled => None,
             View::Whitened => whitened(&rows),
             View::Flat | View::Odd => whitened(&rows)
                 .and_then(|white| Some(white.mapped(&directions(&white, view, n_components)?))),
+            View::Pursued => whitened(&rows).map(|white| pursued(white, Index::Flatness)),
+            View::Skewed => whitened(&rows).map(|white| pursued(white, Index::Skewness)),
+            View::Leading(most) => leading(&rows, most),
+            View::LeadingPursued(most) => {
+                leading(&rows, most).map(|white| pursued(white, Index::Flatness))
+            }
         };
         match coordinates {
             Some(coordinates) => {
@@ -153,22 +194,44 @@ impl Kernel for Distances<'_> {
 /// Weighted rows with mean 0 and the identity for covariance; nothing where columns are dependent.
 fn whitened(rows: &Rows) -> Option<Rows> {
     let p = rows.p();
+    let (mean, mut covariance) = covariance(rows);
+    cholesky(p, &mut covariance).ok()?;
+    let mut inverse = vec![0.0; packed_len(p)];
+    invert_lower(p, &covariance, &mut inverse);
+    let lines = (0..p).map(|i| {
+        let line = &inverse[packed_index(i, 0)..=packed_index(i, i)];
+        Line { shift: -dot(line, &mean), slopes: line.to_vec() }
+    });
+    is_finite(rows.mapped(&lines.collect::<Vec<_>>()))
+}
+
+/// The first principal components of weighted rows, at most so many, with mean 0 and variance 1; nothing where one has none.
+fn leading(rows: &Rows, most: usize) -> Option<Rows> {
+    let p = rows.p();
+    let (mean, covariance) = covariance(rows);
+    let (values, vectors) = symmetric_eigen(p, full(p, &covariance));
+    let largest = (0..p).rev().take(most).map(|at| {
+        let slopes: Vec<f64> =
+            vectors[at * p..(at + 1) * p].iter().map(|v| v / values[at].sqrt()).collect();
+        Line { shift: -dot(&slopes, &mean), slopes }
+    });
+    is_finite(rows.mapped(&largest.collect::<Vec<_>>()))
+}
+
+fn is_finite(rows: Rows) -> Option<Rows> {
+    rows.blocks.iter().flatten().all(|x| x.is_finite()).then_some(rows)
+}
+
+/// Weighted means and the lower triangle of the covariance matrix.
+fn covariance(rows: &Rows) -> (Vec<f64>, Vec<f64>) {
+    let p = rows.p();
     let (mean, mut covariance) = moments(rows);
     for i in 0..p {
         for j in 0..=i {
             covariance[packed_index(i, j)] -= mean[i] * mean[j];
         }
     }
-    cholesky(p, &mut covariance).ok()?;
-    let mut inverse = vec![0.0; packed_len(p)];
-    invert_lower(p, &covariance, &mut inverse);
-    let lines = (0..p).map(|i| {
-        let line = &inverse[packed_index(i, 0)..=packed_index(i, i)];
-        let shift = -line.iter().zip(&mean).map(|(l, m)| l * m).sum::<f64>();
-        Line { shift, slopes: line.to_vec() }
-    });
-    let white = rows.mapped(&lines.collect::<Vec<_>>());
-    white.blocks.iter().flatten().all(|x| x.is_finite()).then_some(white)
+    (mean, covariance)
 }
 
 /// Weighted means of columns and of their products, the lower triangle of these.
@@ -218,6 +281,7 @@ fn directions(white: &Rows, view: View, n_components: usize) -> Option<Vec<Line>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::{Purpose, stream};
 
     #[test]
     fn distances_of_many_rows_are_those_of_each() {
@@ -225,8 +289,8 @@ mod tests {
             let rows = Rows::new(p, n, |i, j| ((3 + i * 7 + j * 5) % 11) as f64 - 0.3 * i as f64);
             let points = Points { rows: &rows, p };
             let chosen: Vec<(usize, f64)> = (0..n).rev().map(|unit| (unit, 1.0)).collect();
-            for view in View::ALL {
-                let seen = Seen::new(&points, &chosen, view, 2);
+            for view in std::iter::once(View::Scaled).chain(View::others(p)) {
+                let seen = Seen::new(&points, &chosen, view, 2, &mut stream(1, Purpose::Start, 0));
                 let mut centre = vec![0.0; seen.centre_len()];
                 seen.centre_of(n / 2, &mut centre);
                 let mut losses = vec![f64::NAN; n];

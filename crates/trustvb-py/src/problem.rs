@@ -315,7 +315,7 @@ impl Problem {
             Some(Ok(criterion)) => Some(criterion),
             Some(Err(name)) => {
                 return Err(value_error(format!(
-                    "criterion={name:?} is none of bic, icl and bound"
+                    "criterion={name:?} is none of bic, icl, bound and evidence"
                 )));
             }
         };

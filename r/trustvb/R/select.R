@@ -1,6 +1,6 @@
 # How many components, and which covariances.
 
-tvb_select <- function(formula, data, k = 1:8, covariance = "full", model = NULL, criterion = NULL, noise = "estimate",
+tvb_select <- function(formula, data, k = 1:8, covariance = NULL, model = NULL, criterion = NULL, noise = "estimate",
                        types = NULL, seed = 1, prior = "default", na.action = NULL, control = list(),
                        threads = getOption("trustvb.threads"), progress = interactive()) {
   if (!is.numeric(k) || length(k) == 0 || anyNA(k) || any(k < 1 | k != round(k))) {
@@ -16,15 +16,15 @@ tvb_select <- function(formula, data, k = 1:8, covariance = "full", model = NULL
     lca = class_parts(formula, data, types, na.action)
   )
   if (identical(covariance, "all")) covariance <- c("full", "tied", "diagonal", "spherical")
-  shapes <- if (model == "mix") check_shapes(covariance)
+  shapes <- if (model == "mix" && !is.null(covariance)) check_shapes(covariance)
   if (!is.null(shapes)) parts$options <- list(covariance = shapes[1])
   options <- c(list(k = 1, prior = prior_text(prior)), parts$options)
   engine <- native(Engine$new(parts$model, parts$columns, options))
   asked <- list(components = as.double(k), shapes = shapes, criterion = criterion, seed = check_whole(seed, "seed"),
                 threads = check_threads(threads), progress = as.double(isTRUE(progress)))
   found <- native(engine$select(c(asked, check_control(control))))
-  fields <- c("components", "covariance", "free_parameters", "log_likelihood", "bic", "icl", "bound", "emptied",
-              "status")
+  fields <- c("components", "covariance", "free_parameters", "log_likelihood", "bic", "icl", "bound", "evidence",
+              "emptied", "status")
   candidates <- as.data.frame(found[fields], stringsAsFactors = FALSE)
   if (model != "mix") candidates$covariance <- NULL
   structure(class = "tvb_select", list(
@@ -56,14 +56,14 @@ print.tvb_select <- function(x, ...) {
 
 # The criterion against the number of components, a line for each shape, the chosen one circled.
 plot.tvb_select <- function(x, criterion = x$criterion, ...) {
-  if (!is.character(criterion) || length(criterion) != 1 || !criterion %in% c("bic", "icl", "bound")) {
-    trustvb_stop("options", "`criterion` is \"bic\", \"icl\" or \"bound\"")
+  if (!is.character(criterion) || length(criterion) != 1 || !criterion %in% c("bic", "icl", "bound", "evidence")) {
+    trustvb_stop("options", "`criterion` is \"bic\", \"icl\", \"bound\" or \"evidence\"")
   }
   all <- x$candidates
   shapes <- if (is.null(all$covariance)) "" else unique(all$covariance)
   colours <- component_colours(length(shapes))
-  better <- if (criterion == "bound") "higher" else "lower"
-  title <- if (criterion == "bound") criterion else toupper(criterion)
+  better <- if (criterion %in% c("bound", "evidence")) "higher" else "lower"
+  title <- if (criterion %in% c("bound", "evidence")) criterion else toupper(criterion)
   values <- all[[criterion]]
   drawn(list(range(all$components), range(values, finite = TRUE), type = "n", xaxt = "n", xlab = "components",
              ylab = paste0(title, " (", better, " is better)")), ...)
@@ -75,7 +75,7 @@ plot.tvb_select <- function(x, criterion = x$criterion, ...) {
   best <- x$chosen_by[[criterion]]
   graphics::points(all$components[best], values[best], cex = 2.5, lwd = 2)
   if (length(shapes) > 1) {
-    graphics::legend(if (criterion == "bound") "bottomright" else "topright", shapes, col = colours, lty = 1, pch = 19,
+    graphics::legend(if (criterion %in% c("bound", "evidence")) "bottomright" else "topright", shapes, col = colours, lty = 1, pch = 19,
                      bty = "n")
   }
   invisible(x)

@@ -8,7 +8,7 @@ use trustvb::select::Criterion;
 
 pub(super) const SELECT_EXAMPLES: &str = "Examples:
   trustvb select
-  trustvb select -k 1:6 --covariance all --plot criteria.svg
+  trustvb select -k 1:6 --covariance full --plot criteria.svg
   trustvb select -k 1:4 --criterion icl --format json
   trustvb select -k 1,2,3 --formula 'eruptions ~ waiting'";
 
@@ -20,6 +20,8 @@ pub(crate) enum CriterionName {
     Icl,
     /// VB's own bound on the log evidence
     Bound,
+    /// The bound and what heavier tails would add to it: how many groups there are
+    Evidence,
 }
 
 impl From<CriterionName> for Criterion {
@@ -28,6 +30,7 @@ impl From<CriterionName> for Criterion {
             CriterionName::Bic => Criterion::Bic,
             CriterionName::Icl => Criterion::Icl,
             CriterionName::Bound => Criterion::Bound,
+            CriterionName::Evidence => Criterion::Evidence,
         }
     }
 }
@@ -87,10 +90,11 @@ pub(crate) struct SelectArgs {
     #[arg(short = 'k', long, default_value = "1:8", value_name = "RANGE", value_parser = components, allow_hyphen_values = true, help_heading = heading::COMMON)]
     pub(crate) components: Components,
     /// Shapes of covariances to compare (gmm): full, tied, diagonal, spherical, separated by commas, or all
-    /// [default: full]
+    /// [default: all with the default prior, otherwise full]
     #[arg(long, value_delimiter = ',', value_name = "SHAPES", value_parser = shapes, help_heading = heading::COMMON)]
     pub(crate) covariance: Vec<Shapes>,
-    /// What to choose by [default: bic; bound where only sums of the rows are kept]
+    /// What to choose by [default: evidence for gmm with its default prior; otherwise bic, or bound where only sums of the
+    /// rows are kept]
     #[arg(long, value_enum, help_heading = heading::COMMON)]
     pub(crate) criterion: Option<CriterionName>,
     #[command(flatten)]

@@ -215,7 +215,7 @@ fn summary_table(args: &FitArgs, summary: &Summary) -> String {
     let Summary { given, fit, .. } = summary;
     let (model, spec) = (given.problem.model().as_ref(), given.problem.spec());
     let mut text = format!(
-        "{}, {}, ω = {}\n{}: {}, {} {}\n{}; bound {}; best of {} starts\n\n",
+        "{}, {}, ω = {}\n{}: {}, {} {}\n{}; bound {}; {}\n\n",
         spec.title(),
         spec.kind().called.count(model.n_components()),
         fit.omega,
@@ -225,7 +225,10 @@ fn summary_table(args: &FitArgs, summary: &Summary) -> String {
         spec.kind().coordinate.many,
         status_line(fit),
         significant(fit.outcome.bound, 9),
-        fit.starts,
+        match fit.search.tried {
+            1 => "one start".to_owned(),
+            tried => format!("found by {} of {tried} starts", fit.search.found_by),
+        },
     );
     let word = spec.kind().called.one;
     let header = [word, "quantity", "estimate", "2.5%", "97.5%"];
@@ -235,6 +238,16 @@ fn summary_table(args: &FitArgs, summary: &Summary) -> String {
             "\n{} {} holds next to no data: its numbers are the prior's.\n",
             capitalised(word),
             k + 1
+        ));
+    }
+    if let Some(rival) = &fit.search.rival {
+        let weights: Vec<String> =
+            rival.posterior.weights().iter().map(|w| significant(*w, 2)).collect();
+        text.push_str(&format!(
+            "\nAnother fit describes the data about as well: its bound is {}, its weights are {}.\n\
+             These data do not decide between the two.\n",
+            significant(rival.bound, 9),
+            weights.join(", ")
         ));
     }
     text.push_str(
@@ -348,6 +361,18 @@ fn fit_json(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Value {
         "why": why,
         "change": number(fit.outcome.change),
         "starts": fit.starts,
+        "starts_tried": fit.search.tried,
+        "found_by": fit.search.found_by,
+        "other_optimum": fit.search.rival.as_ref().map(|rival| json!({
+            "bound": number(rival.bound),
+            "weights": numbers(&rival.posterior.weights()),
+            "centres": rival
+                .posterior
+                .centres()
+                .chunks(given.problem.model().centre_len().max(1))
+                .map(numbers)
+                .collect::<Vec<_>>(),
+        })),
         "emptied": fit.emptied.iter().map(|k| k + 1).collect::<Vec<_>>(),
         "n_units": given.problem.n_units(),
         "n_components": given.problem.model().n_components(),

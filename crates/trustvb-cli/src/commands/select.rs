@@ -104,7 +104,7 @@ fn selection_table(args: &SelectArgs, given: &Given, found: &Selection) -> Strin
         spec.kind().title,
     );
     let named = has_shapes(found);
-    let best: Vec<Option<usize>> = Criterion::ALL.iter().map(|c| found.chosen_by(*c)).collect();
+    let best: Vec<Option<usize>> = Criterion::SHOWN.iter().map(|c| found.chosen_by(*c)).collect();
     let mut header = vec![spec.kind().called.many];
     if named {
         header.push("covariance");
@@ -117,7 +117,7 @@ fn selection_table(args: &SelectArgs, given: &Given, found: &Selection) -> Strin
         }
         row.push(c.n_free.to_string());
         row.push(decimal(c.ln_likelihood));
-        for (criterion, best) in Criterion::ALL.iter().zip(&best) {
+        for (criterion, best) in Criterion::SHOWN.iter().zip(&best) {
             let mark = if *best == Some(at) { "*" } else { " " };
             row.push(format!("{}{mark}", decimal(criterion.value(c))));
         }
@@ -222,12 +222,12 @@ fn selection_json(args: &SelectArgs, given: &Given, found: &Selection) -> Value 
 
 fn selection_csv(found: &Selection) -> String {
     let mut text = String::from(
-        "components,covariance,free_parameters,log_likelihood,bic,icl,bound,emptied,status,chosen\n",
+        "components,covariance,free_parameters,log_likelihood,bic,icl,bound,emptied,status,chosen,evidence\n",
     );
     for (at, c) in found.candidates.iter().enumerate() {
         let status = c.fit.as_ref().map_or("failed", |fit| fit.outcome.status.name());
         text.push_str(&format!(
-            "{},{},{},{},{},{},{},{},{},{}\n",
+            "{},{},{},{},{},{},{},{},{},{},{}\n",
             c.n_components,
             csv_cell(c.shape.unwrap_or("")),
             c.n_free,
@@ -237,7 +237,8 @@ fn selection_csv(found: &Selection) -> String {
             csv_number(c.bound),
             c.emptied(),
             csv_cell(status),
-            at == found.chosen_at()
+            at == found.chosen_at(),
+            csv_number(c.evidence)
         ));
     }
     text
@@ -261,7 +262,8 @@ fn figure(given: &Given, found: &Selection) -> SelectionFigure {
     let panel = |criterion: Criterion| SelectionPanel {
         criterion: criterion.title().to_owned(),
         lower_is_better: criterion.is_cost(),
-        decides: criterion == found.criterion,
+        decides: criterion == found.criterion
+            || criterion == Criterion::Bound && found.criterion == Criterion::Evidence,
         best: found.chosen_by(criterion).and_then(place),
         lines: shapes
             .iter()
@@ -284,7 +286,7 @@ fn figure(given: &Given, found: &Selection) -> SelectionFigure {
             found.chosen().in_words()
         ),
         caption: format!("{}, {}", given.source, given.problem.spec().unit().count(found.n_units)),
-        panels: Criterion::ALL.into_iter().filter(with_values).map(panel).collect(),
+        panels: Criterion::SHOWN.into_iter().filter(with_values).map(panel).collect(),
         columns: 0,
     }
 }

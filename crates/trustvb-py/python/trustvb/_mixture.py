@@ -136,8 +136,9 @@ class GaussianMixture(Calibrated):
         ----------
         data, named : what :meth:`fit` takes; weights of rows are not taken.
         n_components : the numbers to compare.
-        covariance_type : the shapes to compare, ``"all"`` of them, or if not given the estimator's own.
-        criterion : ``"bic"`` (the default), ``"icl"`` or ``"bound"``.
+        covariance_type : the shapes to compare, ``"all"`` of them, or if not given the estimator's own; all if that is
+            ``"full"`` and the prior the default one.
+        criterion : ``"evidence"`` (the default with the default prior), ``"bic"`` (otherwise), ``"icl"`` or ``"bound"``.
         n_jobs : threads, all cores if not given; results do not depend on it.
 
         >>> import trustvb
@@ -146,7 +147,8 @@ class GaussianMixture(Calibrated):
         2
         """
         if covariance_type is None:
-            shapes = [self._shape()]
+            own = self._shape()
+            shapes = [] if own == "full" else [own]
         elif covariance_type == "all":
             shapes = list(dict.fromkeys(_SHAPES.values()))
         else:

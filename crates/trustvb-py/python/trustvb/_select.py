@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_COLUMNS = ["components", "covariance", "free_parameters", "log_likelihood", "bic", "icl", "bound"]
+_COLUMNS = ["components", "covariance", "free_parameters", "log_likelihood", "bic", "icl", "bound", "evidence"]
 
 
 def select(
@@ -123,7 +123,7 @@ class Selection:
             linestyle="none",
         )
         ax.set_xlabel("components")
-        better = "higher" if self.criterion == "bound" else "lower"
+        better = "higher" if self.criterion in ("bound", "evidence") else "lower"
         ax.set_ylabel(f"{self.criterion.upper()} ({better} is better)")
         if len(shapes) > 1:
             ax.legend()

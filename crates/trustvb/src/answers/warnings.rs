@@ -116,11 +116,13 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        if !digit(at) {
+        let is_negative = bytes[at] == b'-' && at > 0 && bytes[at - 1] == b' ' && digit(at + 1);
+        if !digit(at) && !is_negative {
             at += 1;
             continue;
         }
         let begin = at;
+        at += usize::from(is_negative);
         let names = is_name(text, begin);
         while digit(at)
             || (bytes.get(at) == Some(&b'.') && digit(at + 1))
@@ -220,6 +222,8 @@ mod tests {
             ["by 15% of it, use -B 500", "by 9.5% of it, use -B 500", "by 11% of it, use -B 500"];
         assert_eq!(all(&texts), [("by 9.5–15% of it, use -B 500".to_owned(), vec![0, 1, 2])]);
         assert_eq!(all(&texts[..1]), [(texts[0].to_owned(), vec![0])]);
+        let signs = ["would answer -0.5: so", "would answer 12: so"];
+        assert_eq!(all(&signs), [("would answer -0.5–12: so".to_owned(), vec![0, 1])]);
         assert_eq!(all(&["the same", "the same"]), [("the same".to_owned(), vec![0, 1])]);
         // Components are names.
         assert_eq!(

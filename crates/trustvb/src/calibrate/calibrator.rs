@@ -6,6 +6,7 @@ use super::{
 };
 use crate::functional::Part;
 use crate::model::Model;
+use crate::posterior::Posterior;
 use crate::resample::Design;
 use crate::table::TvbTable;
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub struct Calibrator<'a> {
 pub(super) struct Shown {
     pub(super) overlap: OnceLock<Option<f64>>,
     pub(super) made_by_prior: OnceLock<Vec<f64>>,
+    /// Another optimum than the full fit's that is nearly as high, with its bound less that of the fit.
+    pub(super) rival: OnceLock<Option<(f64, Posterior)>>,
     /// Shares of bootstraps that another numbering would fit better, by design and grid point.
     mismatched: Mutex<BTreeMap<(Design, usize), f64>>,
     /// Those that were asked for and have not been found yet.

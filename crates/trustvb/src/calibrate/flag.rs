@@ -110,6 +110,13 @@ pub enum Flag {
         /// Columns.
         columns: usize,
     },
+    /// Another optimum is about as good, and its estimate is not in the interval.
+    OtherOptimum {
+        /// What the bound is there, less what it is here.
+        ahead: f64,
+        /// The estimate there.
+        estimate: f64,
+    },
     /// Every resample has the same estimate, so that resampling says nothing.
     IdenticalEstimates,
     /// Derivatives were used to cut the Monte-Carlo error of the resamples.
@@ -121,7 +128,7 @@ pub enum Flag {
 
 impl Flag {
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 22] = [
+    pub const NAMES: [&str; 23] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -144,6 +151,7 @@ impl Flag {
         "prior-dominates",
         "few-rows",
         "steadied",
+        "other-optimum",
     ];
 
     /// Names of those that only tell, and are no reason for distrust.
@@ -174,6 +182,7 @@ impl Flag {
             Flag::PriorDominates { .. } => "prior-dominates",
             Flag::FewRows { .. } => "few-rows",
             Flag::Steadied { .. } => "steadied",
+            Flag::OtherOptimum { .. } => "other-optimum",
         }
     }
 
@@ -395,6 +404,12 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     }
     if let Some(times) = question.overlap().filter(|times| *times > OVERLAP) {
         answer.flags.push(Flag::ComponentsOverlap { times, called });
+    }
+    if let Some((ahead, rival)) = question.rival() {
+        let estimate = question.part.plug_in(rival.parameters());
+        if estimate < answer.lower || estimate > answer.upper {
+            answer.flags.push(Flag::OtherOptimum { ahead: *ahead, estimate });
+        }
     }
     for (k, &times) in question.made_by_prior().iter().enumerate() {
         if times > MADE_BY_PRIOR && question.part.has_shape_of(k) {

@@ -7,7 +7,7 @@ use super::law::Law;
 use super::temper::Reach;
 use super::{Answer, CalibrateError, Flag, Memory, Method, flag};
 use crate::backend::Job;
-use crate::fit::StatusCode;
+use crate::fit::{StatusCode, fit, is_searched_whole, match_components};
 use crate::functional::Part;
 use crate::model::{Model, Noun};
 use crate::posterior::Posterior;
@@ -83,6 +83,31 @@ impl<'a> Question<'a> {
     pub(super) fn made_by_prior(&self) -> &[f64] {
         let found = || self.model.map(|model| model.made_by_prior(&self.first, None));
         self.shown.made_by_prior.get_or_init(|| found().unwrap_or_default())
+    }
+
+    /// Another optimum that is nearly as high as the full fit's, its components numbered as those of the fit are, and how much
+    /// higher its bound is. A table that was read from a disk is searched once more.
+    pub(super) fn rival(&self) -> Option<&(f64, Posterior)> {
+        let found = || {
+            let full = self.table.path(Job { design: Design::Full, replicate: 0 })?;
+            let bound = *full.bound.first()?;
+            let search = match (&full.search, self.model) {
+                (Some(search), _) => search.clone(),
+                (None, Some(model)) if is_searched_whole(model) => {
+                    let manifest = self.table.manifest();
+                    let (omega, options) = (self.table.omegas()[0], &manifest.path.fit);
+                    let again = fit(model, None, omega, &manifest.start, options, &mut |_| ());
+                    let again = again.ok()?;
+                    // Else it is not the fit whose rival is asked for.
+                    (again.outcome.bound == bound).then_some(again.search)?
+                }
+                _ => return None,
+            };
+            let rival = search.rival?;
+            let order = match_components(&self.first, &rival.posterior);
+            Some((rival.bound - bound, rival.posterior.permuted(&order)))
+        };
+        self.shown.rival.get_or_init(found).as_ref()
     }
 
     /// Whether the answer is no longer wanted.

@@ -14,6 +14,7 @@
 mod anderson;
 mod differenced;
 mod driver;
+mod heats;
 mod influence;
 mod krylov;
 mod matching;
@@ -26,7 +27,6 @@ mod slopes;
 mod start;
 mod track;
 mod walk;
-mod warm;
 
 pub use driver::{Driver, FitOptions, Outcome, Progress, Status, Stopping, Sweep};
 pub use influence::{Influence, InfluenceError, Linearisation};
@@ -36,7 +36,6 @@ pub use shortcut::Shortcut;
 pub(crate) use start::{Care, Clusterable, centres_by_k_means, chosen_units, k_means, looked_at};
 pub(crate) use walk::Spare;
 pub use walk::{Trip, Walk};
-pub(crate) use warm::{grown, improved, shrunk};
 
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
@@ -78,8 +77,30 @@ pub struct Fit {
     pub outcome: Outcome,
     /// Components (0-based) with next to no data: their posterior is the prior.
     pub emptied: Vec<usize>,
-    /// Starts that were tried.
+    /// Starts that were asked for.
     pub starts: usize,
+    /// How the search for it went.
+    pub search: Search,
+}
+
+/// How a fit was searched for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Search {
+    /// Starts that led to the fit; 1 if it was found by improving on the best of them.
+    pub found_by: usize,
+    /// Starts that were tried, those in other views of the units included.
+    pub tried: usize,
+    /// Another optimum whose bound is about as high: the units do not decide between the two.
+    pub rival: Option<Rival>,
+}
+
+/// Another optimum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rival {
+    /// Its bound.
+    pub bound: f64,
+    /// `q(θ)` there.
+    pub posterior: Posterior,
 }
 
 /// Fits `model` to weighted units at one ω.
@@ -101,18 +122,34 @@ pub fn fit(
             return fit(fetched?.as_ref(), weights, omega, start, options, progress);
         }
     }
-    let (state, outcome, starts) = match (start, options.stopping) {
+    match (start, options.stopping) {
         // Bounds on the way tell which start is the best only if they rise with every sweep.
         (Start::KMeans { restarts, seed }, Stopping::Relative(tolerance))
             if *restarts > 1 && model.is_ascent() =>
         {
             let (starts, options) = ((*restarts, *seed), (options, tolerance));
-            let (state, outcome) = race::race(model, weights, omega, starts, options, progress)?;
-            (state, outcome, *restarts)
+            let race::Raced { state, outcome, found_by, tried, rival } =
+                race::race(model, weights, omega, starts, options, progress)?;
+            let rival = rival.and_then(|(state, outcome)| {
+                let (bound, no_search) = (outcome.bound, Search::default());
+                let fit = finished(model, weights, omega, (state, outcome), (*restarts, no_search));
+                fit.ok().map(|fit| Rival { bound, posterior: fit.posterior })
+            });
+            let search = Search { found_by, tried, rival };
+            finished(model, weights, omega, (state, outcome), (*restarts, search))
         }
-        _ => each_to_the_end(model, weights, omega, start, options, progress)?,
-    };
-    finished(model, weights, omega, (state, outcome), starts)
+        _ => {
+            let (state, outcome, starts) =
+                each_to_the_end(model, weights, omega, start, options, progress)?;
+            let search = Search { found_by: 1, tried: starts, rival: None };
+            finished(model, weights, omega, (state, outcome), (starts, search))
+        }
+    }
+}
+
+/// Whether the search for a fit looks at all units, each time it looks.
+pub(crate) fn is_searched_whole(model: &dyn Model) -> bool {
+    !model.is_far() && !race::has_very_many_units(model)
 }
 
 /// A fit that has ended in a state, with its components in order.
@@ -121,7 +158,7 @@ fn finished(
     weights: Option<&[f64]>,
     omega: f64,
     (state, outcome): (Vec<f64>, Outcome),
-    starts: usize,
+    (starts, search): (usize, Search),
 ) -> Result<Fit, Degenerate> {
     let mut sweeper = model.sweeper();
     sweeper.load(weights)?;
@@ -131,7 +168,7 @@ fn finished(
     let posterior = sweeper.posterior(omega, &state)?;
     let stride = state.len() / model.n_components();
     let emptied = (0..model.n_components()).filter(|k| is_emptied(state[k * stride])).collect();
-    Ok(Fit { omega, posterior, state, outcome, emptied, starts })
+    Ok(Fit { omega, posterior, state, outcome, emptied, starts, search })
 }
 
 /// The best of starts that each run until they stop: its state, its outcome and the number of starts.

@@ -1,7 +1,9 @@
 //! Fits along a whole grid of ω, from ω = 1 downwards: how they are made and kept, and the path of the full data.
 
 use super::walk::Follower;
-use super::{FitOptions, Outcome, Shortcut, Start, Status, fit, match_components, permute_state};
+use super::{
+    FitOptions, Outcome, Search, Shortcut, Start, Status, fit, match_components, permute_state,
+};
 use crate::model::{Degenerate, Model};
 use crate::posterior::Posterior;
 use crate::random::{Purpose, stream};
@@ -78,7 +80,7 @@ impl From<&Status> for StatusCode {
 /// The fits of one replicate: for each ω of the grid a row of posterior parameters (NaN when the
 /// fit is degenerate), its bound, sweeps and status.
 ///
-/// Two are equal if these are: `end` is how to go on, not what was found.
+/// Two are equal if these are: `end` is how to go on, `search` how it came about.
 #[derive(Clone, Debug)]
 pub struct PathFits {
     /// Flat posterior parameters, ω after ω.
@@ -91,6 +93,8 @@ pub struct PathFits {
     pub status: Vec<StatusCode>,
     /// The state at the only ω of a path of one fit, from which longer paths can go on. It is kept in memory alone.
     pub end: Option<Vec<f64>>,
+    /// How the first fit of the full data was searched for. It is kept in memory alone.
+    pub search: Option<Search>,
 }
 
 impl PartialEq for PathFits {
@@ -108,6 +112,7 @@ impl PathFits {
             sweeps: Vec::with_capacity(n_omegas),
             status: Vec::with_capacity(n_omegas),
             end: None,
+            search: None,
         }
     }
 
@@ -118,6 +123,7 @@ impl PathFits {
         longer.bound.extend_from_slice(&self.bound);
         longer.sweeps.extend_from_slice(&self.sweeps);
         longer.status.extend_from_slice(&self.status);
+        longer.search.clone_from(&self.search);
         longer
     }
 
@@ -158,6 +164,7 @@ impl Reference {
         let row = model.layout().len();
         let mut fits = PathFits::with_capacity(omegas.len(), row);
         fits.push(&first.outcome, Some(first.posterior.parameters()), row);
+        fits.search = Some(first.search);
         let (states, posteriors) = (vec![first.state], vec![first.posterior]);
         let begun = Reference { states, posteriors, fits, shortcut: None };
         begun.followed(model, omegas, start, options)

@@ -7,6 +7,7 @@
 //!
 //! Nothing here depends on the order in which threads finish: a run is a function of where it begins.
 
+use super::heats::{Lead, MEETING, REACH, is_in_reach, look_elsewhere, search};
 use super::moves::{spare, split_into, without};
 use super::track::{Field, Runner, Track};
 use super::{FitOptions, Outcome, Progress, Status};
@@ -27,21 +28,15 @@ const MORE_UNITS: usize = 5;
 /// With so many units for each parameter of a component a gain of the bound leaves no doubt whether it is there.
 const PLENTY: f64 = 5000.0;
 
-/// Sweeps after which a round of the race ends, and which share of the starts goes on: one in so many.
-const ROUNDS: [(usize, usize); 3] = [(10, 2), (25, 3), (60, 4)];
-
 /// Change of the state below which a run has found its optimum as far as the search wants to know.
 const SETTLED: f64 = 1e-4;
 
 /// Bounds nearer than this, times ω, are taken for those of one optimum: they are sums of logarithms, so it is no matter of
 /// units. It decides between starts and moves, never when a fit stops.
-const SAME_BOUND: f64 = 0.01;
-
-/// So many starts at the same best bound end the search.
-const AGREEMENT: usize = 3;
+pub(super) const SAME_BOUND: f64 = 0.01;
 
 /// How hard moves are tried.
-struct Effort {
+pub(super) struct Effort {
     /// Components that might be spared.
     spared: usize,
     /// Sweeps given to all proposals, to the best few of them, and to the best one.
@@ -53,7 +48,8 @@ struct Effort {
 }
 
 /// In the search.
-const THOROUGH: Effort = Effort { spared: 3, sweeps: [4, 10, 40], finalists: 3, rounds: 12 };
+pub(super) const THOROUGH: Effort =
+    Effort { spared: 3, sweeps: [4, 10, 40], finalists: 3, rounds: 12 };
 
 /// In the last run.
 const QUICK: Effort = Effort { spared: 1, sweeps: [3, 10, 20], finalists: 1, rounds: 3 };
@@ -63,9 +59,6 @@ const FLIP_SWEEPS: [usize; 2] = [2, 5];
 
 /// Sweeps of all units before it is decided from where to go on.
 const TRANSFER_SWEEPS: usize = 6;
-
-/// A run is given up when so many more sweeps like its last ones would not bring it to the best.
-const REACH: f64 = 20.0;
 
 /// A move is compared with where a run that does not move will be in so many more sweeps.
 const LOOKAHEAD: f64 = 5.0;
@@ -77,14 +70,21 @@ const REPEATS: usize = 4;
 /// Units that a component must have more than before it is split or given up.
 const FEW_TO_SPLIT: f64 = 2.0;
 
-/// Sweeps after which starts are asked whether they have met.
-const MEETING: usize = 3;
-
 /// Sweeps of the last run after which it is asked whether it gets on, or wastes a component.
-const CHECKPOINTS: [usize; 3] = [20, 80, 320];
+pub(super) const CHECKPOINTS: [usize; 3] = [20, 80, 320];
 
-/// The best that `starts` starts, and one for each other view of the units, lead to: its state, components in any order,
-/// and how it was reached.
+/// What a race has found: a state, components in any order, and how it was reached.
+pub(super) struct Raced {
+    pub(super) state: Vec<f64>,
+    pub(super) outcome: Outcome,
+    /// Starts that led there, and all of them.
+    pub(super) found_by: usize,
+    pub(super) tried: usize,
+    /// Another optimum that is nearly as high.
+    pub(super) rival: Option<(Vec<f64>, Outcome)>,
+}
+
+/// The best that `starts` starts, and one for each other view of the units, lead to.
 pub(super) fn race(
     model: &dyn Model,
     weights: Option<&[f64]>,
@@ -92,10 +92,11 @@ pub(super) fn race(
     (starts, seed): (usize, u64),
     (options, tolerance): (&FitOptions, f64),
     progress: &mut dyn FnMut(&Progress),
-) -> Result<(Vec<f64>, Outcome), Degenerate> {
+) -> Result<Raced, Degenerate> {
     let settled = SETTLED.max(tolerance);
-    let starts = starts + model.n_views();
-    let all = Field { model, weights, omega, options, starts, seed, settled, in_doubt: true };
+    let tried = starts + model.n_views();
+    let all =
+        Field { model, weights, omega, options, starts: tried, seed, settled, in_doubt: true };
     // Bounds of fewer units are no part of the fit that is reported. Some of the units may have no fit where all have one:
     // a column can be constant in them.
     let few = few(model);
@@ -115,128 +116,38 @@ pub(super) fn race(
     });
     // Whether all units, or very many, have said that a component without units has nowhere to go.
     let mut asked = sketched.is_none() || refined;
-    let (mut best, mut track) = match sketched {
-        Some(found) => found,
+    let mut lead = match sketched {
+        Some((best, track)) => Lead { best, track, rivals: Vec::new() },
         None => {
-            let (mut best, mut track) = search(&all, progress)?;
-            look_elsewhere(&all, &mut track, &mut best, progress);
-            (best, track)
+            let mut lead = search(&all, progress)?;
+            look_elsewhere(&all, &mut lead, progress);
+            lead
         }
     };
+    let found_by = lead.best.met;
     for &sweeps in &CHECKPOINTS[usize::from(refined)..] {
+        let Lead { best, track, .. } = &mut lead;
         if best.outcome.sweeps >= sweeps {
             continue;
         }
-        track.advance(&mut best, sweeps, settled, progress);
+        track.advance(best, sweeps, settled, progress);
         let is_settled = best.is_settled();
-        if !is_settled || !asked && track.has_free_component(&best) {
-            improve(&all, &mut track, &mut best, &QUICK, progress);
+        if !is_settled || !asked && track.has_free_component(best) {
+            improve(&all, track, best, &QUICK, progress);
             asked = true;
         }
         if is_settled {
             break;
         }
     }
-    track.finish(&mut best, tolerance, progress);
-    if best.outcome.status == Status::Converged && best.outcome.change > tolerance {
+    lead.track.finish(&mut lead.best, tolerance, progress);
+    let rival = lead.rival(omega).map(|rival| (rival.state, rival.outcome));
+    let Runner { state, mut outcome, .. } = lead.best;
+    if outcome.status == Status::Converged && outcome.change > tolerance {
         // Settled in the search, and no sweeps were left to go further.
-        best.outcome.status = Status::HitLimit;
+        outcome.status = Status::HitLimit;
     }
-    Ok((best.state, best.outcome))
-}
-
-/// The best run that the units of `field` lead to, not yet at the full tolerance.
-fn search<'a>(
-    field: &Field<'a>,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<(Runner, Track<'a>), Degenerate> {
-    let mut track = field.track()?;
-    let begun = field.each((0..field.starts).collect(), |track, number| {
-        let mut rng = stream(field.seed, Purpose::Start, number as u64);
-        let view = (number + 1).saturating_sub(field.starts - field.model.n_views());
-        let centres = field.model.rough_centres(field.weights, view, &mut rng);
-        track.begin(number, |sweeper, state| {
-            sweeper.start(field.omega, &centres, state)?;
-            field.model.vary_start(number, state);
-            Ok(())
-        })
-    });
-    let mut failure = Degenerate::NotFinite;
-    let mut runners = Vec::with_capacity(field.starts);
-    for runner in begun {
-        match runner {
-            Ok(runner) => runners.push(runner),
-            Err(why) => failure = why,
-        }
-    }
-    let same = SAME_BOUND * field.omega;
-    runners = field.advance_all(track.meet(runners), MEETING, progress);
-    runners = track.meet(runners);
-    let mut agree = false;
-    for (sweeps, share) in ROUNDS {
-        runners = field.advance_all(runners, sweeps, progress);
-        for runner in &runners {
-            if let (Status::Degenerate(why), true) = (&runner.outcome.status, runner.has_failed()) {
-                failure = why.clone();
-            }
-        }
-        runners.retain(|runner| !runner.has_failed());
-        runners.sort_by(|a, b| track.merit(b).total_cmp(&track.merit(a)));
-        let best = runners.first().map_or(f64::NEG_INFINITY, |runner| track.merit(runner));
-        let at_the_best = runners.iter().take_while(|runner| track.merit(runner) > best - same);
-        let settled = at_the_best.take_while(|runner| runner.is_settled());
-        agree = settled.map(|runner| runner.met).sum::<usize>() >= AGREEMENT;
-        if agree {
-            break;
-        }
-        runners.retain(|runner| is_in_reach(&track, runner, best));
-        runners.truncate(field.starts.div_ceil(share));
-    }
-    let mut best = runners.into_iter().next().ok_or(failure)?;
-    if !agree {
-        improve(field, &mut track, &mut best, &THOROUGH, progress);
-    }
-    flip(field, &mut track, &mut best, progress);
-    Ok((best, track))
-}
-
-/// Goes over to the groups of a simpler model where its bound is higher: then the units speak for these, though a richer
-/// model can describe chance a little better.
-fn look_elsewhere(
-    field: &Field<'_>,
-    track: &mut Track<'_>,
-    best: &mut Runner,
-    progress: &mut dyn FnMut(&Progress),
-) {
-    let others = field.model.simpler();
-    if others.is_empty() {
-        return;
-    }
-    track.advance(best, CHECKPOINTS[1], field.settled, progress);
-    let mut highest = track.merit(best);
-    let mut found = None;
-    for simpler in &others {
-        let own = Field { model: simpler.as_ref(), ..*field };
-        let Ok((mut runner, mut track)) = search(&own, &mut |_| ()) else { continue };
-        track.advance(&mut runner, CHECKPOINTS[1], field.settled, &mut |_| ());
-        if track.merit(&runner) > highest {
-            highest = track.merit(&runner);
-            found = track.posterior(&runner).ok();
-        }
-    }
-    let start = best.start;
-    let Some(posterior) = found.and_then(|found| field.model.resembling(&found)) else { return };
-    let begun = track.begin(start, |sweeper, state| sweeper.start_from(&posterior, state));
-    let Ok(mut runner) = begun else { return };
-    track.advance(&mut runner, CHECKPOINTS[1], field.settled, progress);
-    if !runner.has_failed() && track.has_free_component(best) >= track.has_free_component(&runner) {
-        best.replace(runner, field.starts, progress);
-    }
-}
-
-/// Whether a run might still come to be as good as `best`.
-fn is_in_reach(track: &Track<'_>, runner: &Runner, best: f64) -> bool {
-    track.merit(runner) + REACH * runner.rise >= best
+    Ok(Raced { state, outcome, found_by, tried, rival })
 }
 
 /// By how much a move must be better than a run that goes on as it is: by more than that gets on in its next sweeps.
@@ -247,7 +158,7 @@ fn ahead(field: &Field<'_>, stay: &Runner) -> f64 {
 
 /// The best start among the units of `field`, and what it leads to; `None` where they have no fit.
 fn sketch(field: &Field<'_>) -> Option<(usize, Posterior)> {
-    let (best, mut track) = search(field, &mut |_| ()).ok()?;
+    let Lead { best, mut track, .. } = search(field, &mut |_| ()).ok()?;
     Some((best.start, track.posterior(&best).ok()?))
 }
 
@@ -374,7 +285,7 @@ fn proposals(posterior: &Posterior, counts: &[f64], spared: usize) -> Vec<Option
 }
 
 /// Tries moves on `best` until none raises the bound.
-fn improve(
+pub(super) fn improve(
     field: &Field<'_>,
     track: &mut Track<'_>,
     best: &mut Runner,
@@ -413,18 +324,6 @@ fn improve(
             return;
         }
     }
-}
-
-/// The best that a few sweeps make of whole `q(θ)`; a start is as many as there are.
-pub(super) fn best_of(
-    field: &Field<'_>,
-    track: &Track<'_>,
-    proposals: Vec<Posterior>,
-    start: usize,
-) -> Option<Runner> {
-    let proposals = proposals.into_iter().map(Some).collect();
-    let found = best_among(field, track, None, proposals, (&[], &THOROUGH));
-    found.map(|(found, _)| Runner { start, ..found })
 }
 
 /// The best that a few sweeps make of `stay` and of `proposals`, of which `None` begins from `centres` alone; and whether
@@ -468,7 +367,7 @@ fn best_among(
 }
 
 /// Goes over to the best of the states that the model itself proposes, as long as that raises the bound.
-fn flip(
+pub(super) fn flip(
     field: &Field<'_>,
     track: &mut Track<'_>,
     best: &mut Runner,

@@ -27,7 +27,7 @@ pub use bmlr::{bmlr_ln_density, bmlr_ln_rho};
 pub use data::{ModelData, VariableInWords};
 pub use gmm::{
     Covariance, GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, ShapedGmm,
-    Update,
+    Tails, Update,
 };
 pub use gmm::{FarRows, Pass, PassKind, RowKeeper, RowUnits, RowsPart, RowsSummary};
 pub use gmm::{gmm_ln_density, gmm_ln_predictive, gmm_ln_rho};

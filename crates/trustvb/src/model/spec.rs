@@ -2,7 +2,7 @@
 
 use super::weigh::Weighing;
 use super::wish::{Source, WishError, Wished, Wishes};
-use super::{KINDS, Model, ModelData, ModelError, ModelSpec, PriorBase};
+use super::{KINDS, Model, ModelData, ModelError, ModelSpec, PriorBase, Tails};
 use crate::data::Dataset;
 use crate::functional::Quantity;
 use crate::posterior::{Block, Layout, Posterior};
@@ -147,6 +147,21 @@ pub trait Spec: Send + Sync {
     fn ln_densities(&self, data: &ModelData, posterior: &Posterior) -> Option<Vec<f64>>;
     /// Which of its shapes it has, where it comes in several: `full`, `tied`.
     fn shape(&self) -> Option<&'static str> {
+        None
+    }
+    /// Whether bounds of such models, of any shape and number of components, say which describes the units best: not where
+    /// the prior is another one for each.
+    fn bounds_compare(&self) -> bool {
+        false
+    }
+    /// The tails of a fit to these units, each so many times, where they are heavier than the model's own; nothing where
+    /// the model cannot say.
+    fn tails(
+        &self,
+        _data: &ModelData,
+        _posterior: &Posterior,
+        _counts: Option<&[f64]>,
+    ) -> Option<Tails> {
         None
     }
     /// The same in all its shapes, itself among them.

@@ -13,11 +13,17 @@ pub enum Criterion {
     Icl,
     /// VB's own bound on the log evidence.
     Bound,
+    /// The bound and, where tails are heavier than the model's, what heavier ones would add to it.
+    Evidence,
 }
 
 impl Criterion {
     /// All of them.
-    pub const ALL: [Criterion; 3] = [Criterion::Bic, Criterion::Icl, Criterion::Bound];
+    pub const ALL: [Criterion; 4] =
+        [Criterion::Bic, Criterion::Icl, Criterion::Bound, Criterion::Evidence];
+
+    /// Those that are shown side by side; the last of all is the bound, but for tails.
+    pub const SHOWN: [Criterion; 3] = [Criterion::Bic, Criterion::Icl, Criterion::Bound];
 
     /// As it is written.
     pub fn name(self) -> &'static str {
@@ -25,6 +31,7 @@ impl Criterion {
             Criterion::Bic => "bic",
             Criterion::Icl => "icl",
             Criterion::Bound => "bound",
+            Criterion::Evidence => "evidence",
         }
     }
 
@@ -39,6 +46,7 @@ impl Criterion {
             Criterion::Bic => "BIC",
             Criterion::Icl => "ICL",
             Criterion::Bound => "bound",
+            Criterion::Evidence => "evidence",
         }
     }
 
@@ -48,19 +56,20 @@ impl Criterion {
             Criterion::Bic => candidate.bic,
             Criterion::Icl => candidate.icl,
             Criterion::Bound => candidate.bound,
+            Criterion::Evidence => candidate.evidence,
         }
     }
 
     /// Whether a lower value is better.
     pub fn is_cost(self) -> bool {
-        self != Criterion::Bound
+        matches!(self, Criterion::Bic | Criterion::Icl)
     }
 
     /// Lower is better, on the scale of twice a log likelihood.
     pub(super) fn badness(self, candidate: &Candidate) -> f64 {
         match self {
             Criterion::Bic | Criterion::Icl => self.value(candidate),
-            Criterion::Bound => -2.0 * candidate.bound,
+            Criterion::Bound | Criterion::Evidence => -2.0 * self.value(candidate),
         }
     }
 

@@ -6,16 +6,19 @@
 //! | BIC | `−2 log p(x\|θ̂) + d log n` at the posterior mean θ̂, with d free numbers and n units (Schwarz 1978) | lower |
 //! | ICL | BIC less `2 Σ_n log max_k r_nk`, what the units' own components leave in doubt (Biernacki, Celeux & Govaert 2000) | lower |
 //!
-//! BIC asks which density describes the data, ICL which clusters can be told apart. The fit of K components begins from
-//! several starts as any fit does, and from the fits of K − 1 (a component is split) and K + 1 (one is taken away).
+//! | evidence | the bound; where tails are heavier than a Gaussian's also what t tails would add, less ½ log n for their degrees of freedom | higher |
+//!
+//! BIC asks which density describes the data, ICL which clusters can be told apart, the bound how probable the data are
+//! before anything is known. Where bounds compare, the choice is by the evidence: in many columns BIC prefers too few
+//! components, and without tails more components than groups describe a heavy tail. A fit is the one that `fit` makes.
 
 mod criterion;
 mod words;
 
 pub use criterion::Criterion;
 
-use crate::fit::{self, Fit, FitOptions, Progress, Start, grown, improved, shrunk};
-use crate::model::{Model, ModelData, ModelError, ModelSpec, Weighted};
+use crate::fit::{self, Fit, FitOptions, Progress, Start};
+use crate::model::{Model, ModelData, ModelError, ModelSpec, Tails, Weighted};
 use crate::special::gamma::ln_gamma;
 use crate::table::STARTS;
 use crate::weights::UnitWeights;
@@ -77,6 +80,10 @@ pub struct Candidate {
     pub bic: f64,
     /// See [`Criterion::Icl`].
     pub icl: f64,
+    /// See [`Criterion::Evidence`].
+    pub evidence: f64,
+    /// Tails that are heavier than the model's, where they add to the evidence.
+    pub tails: Option<Tails>,
 }
 
 impl Candidate {
@@ -115,15 +122,19 @@ pub struct SelectProgress {
 }
 
 impl<'a> SelectRequest<'a> {
-    /// Models like `spec` with these numbers of components.
+    /// Models like `spec` with these numbers of components: in all shapes, if bounds of shapes compare and `spec` is of the
+    /// richest one, which nobody need have asked for.
     pub fn new(spec: &ModelSpec, data: &'a ModelData, components: &[usize]) -> SelectRequest<'a> {
         let mut components = components.to_vec();
         components.sort_unstable();
         components.dedup();
+        let all = spec.shapes();
+        let is_first = all.first().is_some_and(|first| first.shape() == spec.shape());
+        let compare = spec.bounds_compare() && is_first && !matches!(data, ModelData::Far(_));
         SelectRequest {
             data,
             weights: None,
-            specs: vec![spec.clone()],
+            specs: if compare { all } else { vec![spec.clone()] },
             components,
             criterion: None,
             starts: STARTS,
@@ -150,7 +161,8 @@ impl<'a> SelectRequest<'a> {
         if specs.is_empty() { self } else { SelectRequest { specs, ..self } }
     }
 
-    /// Chosen by this criterion; otherwise by BIC, or the bound where there is no likelihood.
+    /// Chosen by this criterion; otherwise by the evidence where bounds compare, by BIC where they do not, and by the bound
+    /// where there is no likelihood.
     pub fn criterion(self, criterion: Criterion) -> Self {
         SelectRequest { criterion: Some(criterion), ..self }
     }
@@ -200,7 +212,11 @@ impl<'a> SelectRequest<'a> {
         }
         let criterion = self.criterion.unwrap_or_else(|| {
             let has_likelihood = candidates.iter().any(|c| c.bic.is_finite());
-            if has_likelihood { Criterion::Bic } else { Criterion::Bound }
+            match has_likelihood {
+                _ if self.specs.iter().all(|spec| spec.bounds_compare()) => Criterion::Evidence,
+                true => Criterion::Bic,
+                false => Criterion::Bound,
+            }
         });
         Selection::new(candidates, criterion, n)
     }
@@ -215,7 +231,7 @@ impl<'a> SelectRequest<'a> {
     ) -> Result<Vec<Candidate>, SelectError> {
         let start = Start::KMeans { restarts: self.starts, seed: self.seed };
         let mut silent = |_: &Progress| ();
-        let mut fits: Vec<Tried> = Vec::new();
+        let mut candidates = Vec::with_capacity(self.components.len());
         for (at, &k) in self.components.iter().enumerate() {
             let done = done + at;
             if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
@@ -228,27 +244,10 @@ impl<'a> SelectRequest<'a> {
                 model = Arc::new(Weighted::new(model, weights.clone()));
             }
             let found = fit::fit(model.as_ref(), None, 1.0, &start, &self.options, &mut silent);
-            let found = found.map_err(|why| why.to_string()).map(|fit| match fits.last() {
-                Some(Tried { spec, found: Ok(fewer), .. }) if spec.n_components() + 1 == k => {
-                    let starts = grown(&fewer.posterior, model.layout());
-                    improved(model.as_ref(), fit, starts, &self.options, &mut silent)
-                }
-                _ => fit,
-            });
-            fits.push(Tried { spec, model, found });
+            let found = found.map_err(|why| why.to_string());
+            candidates.push(self.candidate(spec, model.as_ref(), found));
         }
-        for at in (1..fits.len()).rev() {
-            let (left, right) = fits.split_at_mut(at);
-            let (fewer, more) = (&mut left[at - 1], &right[0]);
-            let model = fewer.model.as_ref();
-            if let (Ok(fit), Ok(more)) = (&mut fewer.found, &more.found)
-                && more.posterior.layout().n_components == model.n_components() + 1
-            {
-                let starts = shrunk(&more.posterior, model.layout());
-                *fit = improved(model, fit.clone(), starts, &self.options, &mut silent);
-            }
-        }
-        Ok(fits.into_iter().map(|tried| self.candidate(tried)).collect())
+        Ok(candidates)
     }
 
     /// What units have, added up with their weights.
@@ -260,7 +259,12 @@ impl<'a> SelectRequest<'a> {
     }
 
     /// A fit with its criteria.
-    fn candidate(&self, Tried { spec, model, found }: Tried) -> Candidate {
+    fn candidate(
+        &self,
+        spec: ModelSpec,
+        model: &dyn Model,
+        found: Result<Fit, String>,
+    ) -> Candidate {
         let k = spec.n_components();
         let n_free = spec.n_free(&self.data.variables());
         let (fit, failure) = match found {
@@ -277,6 +281,8 @@ impl<'a> SelectRequest<'a> {
             ln_likelihood: f64::NAN,
             bic: f64::NAN,
             icl: f64::NAN,
+            evidence: f64::NAN,
+            tails: None,
             fit: None,
         };
         if let Some(fit) = &fit {
@@ -286,18 +292,16 @@ impl<'a> SelectRequest<'a> {
             }
             let n = self.n_units() as f64;
             candidate.bic = -2.0 * candidate.ln_likelihood + n_free as f64 * n.ln();
-            candidate.icl = candidate.bic + 2.0 * self.total(doubts(model.as_ref(), fit));
+            candidate.icl = candidate.bic + 2.0 * self.total(doubts(model, fit));
+            let counts = self.weights.as_ref().map(|weights| weights.totals());
+            let tails = spec.tails(self.data, &fit.posterior, counts.as_deref());
+            let worth = |tails: &Tails| tails.gain - 0.5 * n.ln();
+            candidate.tails = tails.filter(|tails| worth(tails) > 0.0);
+            candidate.evidence = candidate.bound + candidate.tails.as_ref().map_or(0.0, worth);
         }
         candidate.fit = fit;
         candidate
     }
-}
-
-/// A number of components on its way.
-struct Tried {
-    spec: ModelSpec,
-    model: Arc<dyn Model>,
-    found: Result<Fit, String>,
 }
 
 /// `−log max_k r_nk` of each unit; NaN where there are no responsibilities.

@@ -36,6 +36,8 @@ impl Candidate {
             "bic": self.bic,
             "icl": self.icl,
             "bound": self.bound,
+            "evidence": self.evidence,
+            "tails_df": self.tails.map(|tails| tails.df),
             "emptied": self.emptied(),
             "status": self.fit.as_ref().map(|fit| fit.outcome.status.name()),
             "why": self.failure,
@@ -98,16 +100,30 @@ impl Selection {
                 ));
             }
         }
-        for other in Criterion::ALL.into_iter().filter(|c| *c != self.criterion) {
+        if let Some(tails) = best.tails.filter(|_| self.criterion == Criterion::Evidence) {
+            said.push(format!(
+                "Tails are heavier than a Gaussian's, as of a t with about {} degrees of freedom: more {} would describe \
+                 the tails.",
+                tails.df,
+                best.spec.kind().called.many
+            ));
+        }
+        for other in Criterion::SHOWN.into_iter().filter(|c| *c != self.criterion) {
             let Some(at) = self.chosen_by(other).filter(|at| *at != self.chosen_at()) else {
                 continue;
             };
             let why = match other {
                 Criterion::Icl => " (it asks for components that can be told apart)",
+                Criterion::Bound if self.criterion == Criterion::Evidence => {
+                    " (it knows no heavy tails)"
+                }
                 Criterion::Bound if self.candidates[at].n_free < best.n_free => {
                     " (VB's bound prefers simpler models)"
                 }
-                Criterion::Bound | Criterion::Bic => "",
+                Criterion::Bic if self.candidates[at].n_free < best.n_free => {
+                    " (it charges more for each free number)"
+                }
+                _ => "",
             };
             let choice = self.candidates[at].in_words();
             let title = match other {

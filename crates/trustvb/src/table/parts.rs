@@ -114,6 +114,7 @@ pub(super) fn read(kept: &Kept, chunk: Chunk) -> Result<Vec<(Job, PathFits)>, St
             sweeps: columns[3][rows.clone()].iter().map(|&x| x as u32).collect(),
             status: Vec::with_capacity(n_omegas),
             end: None,
+            search: None,
         };
         for (i, row) in rows.enumerate() {
             let fixed = [0, 1, 2].map(|column: usize| columns[column][row]);

@@ -208,7 +208,7 @@ impl TableReader {
                 self.first(reference?, job, posterior(&self.layout, status[0], all)?)
             });
             let (bound, sweeps) = (Vec::new(), Vec::new());
-            (job, PathFits { parameters, bound, sweeps, status, end: None }, of_first)
+            (job, PathFits { parameters, bound, sweeps, status, end: None, search: None }, of_first)
         };
         if chunk.number > 0 && chunk.design != Design::Subset {
             let glimpses = if_there(parts::glimpse(&self.kept, chunk, &need))?;

@@ -18,6 +18,7 @@ mod simulate;
 mod spec;
 mod spread;
 mod steps;
+mod tails;
 mod tied;
 mod tied_pullback;
 mod update;
@@ -31,6 +32,7 @@ pub use shaped::ShapedGmm;
 pub use simulate::{GmmSimulation, GmmSimulationSettings};
 pub use spec::GaussianMixture;
 pub(super) use spec::KIND;
+pub use tails::Tails;
 pub use update::Update;
 
 use super::{Degenerate, Model, ModelError, Sweeper, Units};

@@ -1,5 +1,6 @@
 //! A Gaussian mixture as its settings, and what it says of itself.
 
+use super::tails::{Tails, tails};
 use super::{Covariance, Gmm, GmmPrior, ShapedGmm, Update, far, gmm_ln_density};
 use crate::data::{DataError, Dataset, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
@@ -260,6 +261,21 @@ impl Spec for GaussianMixture {
         let rows = data.rows()?;
         let columns: Vec<&[f64]> = (0..rows.n_columns()).map(|j| rows.column(j)).collect();
         gmm_ln_density(posterior, &columns).ok()
+    }
+
+    fn bounds_compare(&self) -> bool {
+        self.prior == GmmPrior::default() && self.update == Update::Corrected
+    }
+
+    fn tails(
+        &self,
+        data: &ModelData,
+        posterior: &Posterior,
+        counts: Option<&[f64]>,
+    ) -> Option<Tails> {
+        let rows = data.rows()?;
+        let columns: Vec<&[f64]> = (0..rows.n_columns()).map(|j| rows.column(j)).collect();
+        tails(posterior, &columns, counts)
     }
 
     fn shape(&self) -> Option<&'static str> {

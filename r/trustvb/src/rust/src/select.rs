@@ -26,7 +26,7 @@ impl Engine {
             Some(name) => Some(Criterion::named(&name).ok_or_else(|| {
                 error(
                     Class::Options,
-                    format!("`criterion` is \"bic\", \"icl\" or \"bound\", not \"{name}\""),
+                    format!("`criterion` is \"bic\", \"icl\", \"bound\" or \"evidence\", not \"{name}\""),
                 )
             })?),
         };
@@ -83,6 +83,7 @@ fn columns(found: &Selection) -> Vec<(String, Value)> {
         ("bic", numbers(&|c| c.bic)),
         ("icl", numbers(&|c| c.icl)),
         ("bound", numbers(&|c| c.bound)),
+        ("evidence", numbers(&|c| c.evidence)),
         ("emptied", counts(&Candidate::emptied)),
         ("status", texts(&|c| c.fit.as_ref().map_or("failed", |fit| fit.outcome.status.name()))),
         ("chosen", Value::whole(found.chosen_at() + 1)),

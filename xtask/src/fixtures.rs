@@ -4,9 +4,10 @@ use crate::command::{self, python, root};
 use std::process::Command;
 
 /// Scripts that write fixtures, from the root of the repository.
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
     "scripts/reference/sklearn_fixpoints.py",
     "scripts/reference/covariance_fixpoints.py",
+    "scripts/reference/pooled_fixpoints.py",
     "scripts/reference/real_data.py",
     "scripts/reference/mixture_fixpoints.py",
 ];

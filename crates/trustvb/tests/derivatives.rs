@@ -120,7 +120,9 @@ fn of_other_covariances() {
             w0: Some(vec![vec![0.5, 0.0], vec![0.0, 0.5]]),
             ..GmmPrior::default()
         };
-        for (what, prior) in [("default", GmmPrior::default()), ("given", given)] {
+        let strong = GmmPrior { nu0: Some(30.0), ..GmmPrior::default() };
+        let priors = [("default", GmmPrior::default()), ("strong", strong), ("given", given)];
+        for (what, prior) in priors {
             let model = ShapedGmm::new(&data.dataset(), 3, prior, shape).unwrap();
             check(&format!("{}, prior {what}", shape.name()), &model, &start);
         }

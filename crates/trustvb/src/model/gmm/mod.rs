@@ -180,7 +180,7 @@ impl Gmm {
 
     /// Numbers per component in the state: the statistics, and where the prior's scale is learned what that needs.
     fn stride(&self) -> usize {
-        let n_ties = self.prior.n_ties();
+        let n_ties = self.prior.n_ties(self.p());
         let extra = if self.prior.is_pooled() { pooling::extra_len(self.p(), n_ties) } else { 0 };
         self.statistics_len() + extra
     }
@@ -188,7 +188,7 @@ impl Gmm {
     /// Where a state holds the probabilities of a component's ties, all but the first.
     fn at_ties(&self, component: usize) -> std::ops::Range<usize> {
         let end = (component + 1) * self.stride();
-        end + 1 - self.prior.n_ties()..end
+        end + 1 - self.prior.n_ties(self.p())..end
     }
 
     /// Gives a component this tie, the first for 0.
@@ -248,7 +248,7 @@ impl Model for Gmm {
 
     /// Each component loose where it is tied and tied where it is loose, and all of them tied in each way.
     fn variants(&self, state: &[f64]) -> Vec<Vec<f64>> {
-        let n_ties = if self.prior.is_pooled() { self.prior.n_ties() } else { 0 };
+        let n_ties = if self.prior.is_pooled() { self.prior.n_ties(self.p()) } else { 0 };
         if n_ties < 2 {
             return Vec::new();
         }
@@ -270,7 +270,7 @@ impl Model for Gmm {
     /// Every other start begins from a strong tie: from a weaker one sweeps rarely come to it.
     fn vary_start(&self, number: usize, state: &mut [f64]) {
         if self.prior.is_pooled()
-            && let Some(strong) = self.prior.strong_tie()
+            && let Some(strong) = self.prior.strong_tie(self.p())
             && number.is_multiple_of(2)
         {
             (0..self.n_components).for_each(|c| self.tie(state, c, strong));

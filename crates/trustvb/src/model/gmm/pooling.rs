@@ -1,12 +1,14 @@
-//! Covariances that lend each other strength: the scale of the prior is learned from all components, (M4'').
+//! Covariances that lend each other strength: the scale of the prior is learned from all components, (M4''), and so is how
+//! closely each is tied to it, (M8).
 //!
 //! ```text
 //! Λ_k | S, c_k ~ Wishart((t_c S)^-1, ν_c),   P(c_k = c) = ρ_c,   S ~ Wishart(H, g)
 //! ```
 //!
-//! Most components resemble a common scale `S` (*tied*); now and then one does not (*loose*), and is then
-//! hardly drawn to it. With `q(Λ_k)`, `q(S)` Wishart and `q(c_k)` discrete, every update is conjugate. Given the components'
-//! scatters `A_k` and counts `n_k = ωN_k` they are
+//! Most components resemble a common scale `S`, some more than others: `c` runs over ties (`t_c = ν_c`) of several
+//! strengths. Now and then a component does not (*loose*, `t_c = 1`), and is then hardly drawn to `S`. Which ties there are
+//! and their `ρ_c` are settled in [`super::GmmPrior`]. With `q(Λ_k)`, `q(S)` Wishart and `q(c_k)` discrete, every update is
+//! conjugate. Given the components' scatters `A_k` and counts `n_k = ωN_k` they are
 //!
 //! ```text
 //! t̄_k = Σ_c q_kc t_c,  ν̄_k = Σ_c q_kc ν_c,   W_k^-1 = t̄_k E[S] + A_k,   ν_k = ν̄_k + n_k
@@ -14,9 +16,10 @@
 //! q_kc ∝ ρ_c exp{ν_c/2 (p ln(t_c/2) + E ln|S| + E ln|Λ_k|) − t_c/2 tr(E[S] E[Λ_k]) − ln Γ_p(ν_c/2)}
 //! ```
 //!
-//! A sweep updates `q(S)`, then every `q(Λ_k)`, then every `q(c_k)`. What the next `q(S)` needs of a component, `E[Λ_k]` and the
-//! probability that it is loose, stands beside its statistics in the state of a fit, as `E[τ_k]` does in a mixture
-//! of regressions: so a sweep is a function of the state, and an ascent.
+//! A sweep updates `q(S)`, then every `q(Λ_k)`, then every `q(c_k)`. What the next `q(S)` needs of a component, `E[Λ_k]` and
+//! `q_kc` of all ties but the first, stands beside its statistics in the state of a fit, as `E[τ_k]` does in a mixture
+//! of regressions: so a sweep is a function of the state, and an ascent. With one tie there is nothing to choose: that is
+//! how the one matrix of tied covariances learns its scale.
 
 use super::prior::share_of_volume;
 use crate::linalg::square::full;
@@ -345,24 +348,63 @@ mod tests {
     use super::*;
     use crate::special::gamma::ln_multigamma;
 
-    /// Two components of two columns: `E[Λ_k]` and the probability that it is loose.
-    const EXTRAS: [[f64; 4]; 2] = [[2.0, 0.3, 1.0, 0.2], [0.7, -0.2, 1.5, 0.9]];
+    /// Of two components of two columns `E[Λ_k]` and the probability that it is loose, or those of all ties but the first.
+    const TWO_TIES: [&[f64]; 2] = [&[2.0, 0.3, 1.0, 0.2], &[0.7, -0.2, 1.5, 0.9]];
+    const SIX_TIES: [&[f64]; 2] =
+        [&[2.0, 0.3, 1.0, 0.2, 0.1, 0.15, 0.05, 0.1], &[0.7, -0.2, 1.5, 0.6, 0.0, 0.02, 0.08, 0.3]];
+
+    /// `ν_c`, `t_c` and `ρ_c`.
+    const TIES: [(f64, f64, f64); 6] = [
+        (8.0, 8.0, 0.3),
+        (4.0, 1.0, 0.5),
+        (22.0, 22.0, 0.05),
+        (62.0, 62.0, 0.05),
+        (202.0, 202.0, 0.05),
+        (602.0, 602.0, 0.05),
+    ];
 
     fn pooling() -> Pooling {
         let ties = vec![Tie::tied(2, 8.0, 0.5), Tie::loose(2, 0.5)];
         Pooling::new(2, vec![0.65, 0.2, 1.0], ties).unwrap()
     }
 
+    fn with_six_ties() -> Pooling {
+        let ties = TIES.iter().map(|&(nu, t, rho)| match t < nu {
+            true => Tie::loose(2, rho),
+            false => Tie::tied(2, nu, rho),
+        });
+        Pooling::new(2, vec![0.65, 0.2, 1.0], ties.collect()).unwrap()
+    }
+
+    fn cases() -> [(Pooling, [&'static [f64]; 2]); 2] {
+        [(pooling(), TWO_TIES), (with_six_ties(), SIX_TIES)]
+    }
+
+    fn updated(pooling: &Pooling, extras: [&[f64]; 2]) -> (Pool, Vec<f64>, f64) {
+        let mut pool = Pool::new(2, 2, pooling.ties.len());
+        pool.update(pooling, extras.into_iter()).unwrap();
+        let d = pooling.g + pool.nu0.iter().sum::<f64>();
+        let w = pool.s.iter().map(|x| x / d).collect();
+        (pool, w, d)
+    }
+
+    /// The probability of every tie, in plain words.
+    fn of_every_tie(extra: &[f64]) -> Vec<f64> {
+        let mut all = vec![1.0 - extra[3..].iter().sum::<f64>()];
+        all.extend_from_slice(&extra[3..]);
+        all
+    }
+
     /// What the bound owes to `q(S) = Wishart(w, d)`, written from its definition: the mean of `ln p(Λ|S, c)` as far as
     /// `S` is in it, less `E ln q(S) − E ln p(S)`.
-    fn worth(pooling: &Pooling, w: &[f64], d: f64) -> f64 {
+    fn worth(pooling: &Pooling, extras: [&[f64]; 2], w: &[f64], d: f64) -> f64 {
         let p = 2.0;
         let (_, ln_det_w) = invert_spd(2, w).unwrap();
         let mean_ln_det = multi_digamma(2, d) + p * LN_2 + ln_det_w;
         let s: Vec<f64> = w.iter().map(|x| d * x).collect();
         let mut sum = 0.0;
-        for extra in EXTRAS {
-            for (q, tie) in [(1.0 - extra[3], &pooling.ties[0]), (extra[3], &pooling.ties[1])] {
+        for extra in extras {
+            for (q, tie) in of_every_tie(extra).iter().zip(&pooling.ties) {
                 let trace = trace_of_product(2, &s, &extra[..3]);
                 sum += q * 0.5 * (tie.nu * mean_ln_det - tie.t * trace);
             }
@@ -380,63 +422,143 @@ mod tests {
 
     #[test]
     fn the_learned_scale_is_the_best_one() {
-        let pooling = pooling();
-        let mut pool = Pool::new(2, 2, 2);
-        pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
-        let d = pooling.g + pool.nu0.iter().sum::<f64>();
-        let w: Vec<f64> = pool.s.iter().map(|x| x / d).collect();
-        let best = worth(&pooling, &w, d);
-        for i in 0..4 {
-            let moved = |by: f64| {
-                let (mut w, mut d) = (w.clone(), d);
-                if i < 3 {
-                    w[i] += by * w[0]
-                } else {
-                    d *= 1.0 + by
-                }
-                worth(&pooling, &w, d) - best
-            };
-            let (up, down) = (moved(1e-4), moved(-1e-4));
-            assert!(up < 0.0 && down < 0.0, "{i}: {up} {down}");
-            assert!((up - down).abs() < 0.01 * (up + down).abs(), "{i}: {up} {down}");
+        for (pooling, extras) in cases() {
+            let (_, w, d) = updated(&pooling, extras);
+            let best = worth(&pooling, extras, &w, d);
+            for i in 0..4 {
+                let moved = |by: f64| {
+                    let (mut w, mut d) = (w.clone(), d);
+                    if i < 3 {
+                        w[i] += by * w[0]
+                    } else {
+                        d *= 1.0 + by
+                    }
+                    worth(&pooling, extras, &w, d) - best
+                };
+                let (up, down) = (moved(1e-4), moved(-1e-4));
+                assert!(up < 0.0 && down < 0.0, "{i}: {up} {down}");
+                assert!((up - down).abs() < 0.01 * (up + down).abs(), "{i}: {up} {down}");
+            }
         }
     }
 
     #[test]
     fn the_divergence_is_what_the_definition_says() {
-        let pooling = pooling();
-        let mut pool = Pool::new(2, 2, 2);
-        pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
-        let d = pooling.g + pool.nu0.iter().sum::<f64>();
-        let w: Vec<f64> = pool.s.iter().map(|x| x / d).collect();
-        let mut expected = worth(&pooling, &w, d);
-        for (extra, (t, (nu0, ln_det))) in
-            EXTRAS.iter().zip(pool.t.iter().zip(pool.nu0.iter().zip(&pool.ln_det)))
-        {
-            // The same means by way of t̄, ν̄ and what stands for ln|W0^-1|.
-            let ln_t = (1.0 - extra[3]) * 8.0 * 8f64.ln();
-            expected -= 0.5 * (nu0 * ln_det - 2.0 * ln_t);
-            expected += 0.5 * t * trace_of_product(2, &pool.s, &extra[..3]);
-            let q = extra[3];
-            expected -= q * (q / 0.5).ln() + (1.0 - q) * ((1.0 - q) / 0.5).ln();
+        for (pooling, extras) in cases() {
+            let (pool, w, d) = updated(&pooling, extras);
+            let mut expected = worth(&pooling, extras, &w, d);
+            for (k, extra) in extras.into_iter().enumerate() {
+                let all = of_every_tie(extra);
+                let ties = || all.iter().zip(&pooling.ties);
+                // The same means by way of t̄, ν̄ and what stands for ln|W0^-1|.
+                let ln_t: f64 = ties().map(|(q, tie)| q * tie.nu * tie.t.ln()).sum();
+                expected -= 0.5 * (pool.nu0[k] * pool.ln_det[k] - 2.0 * ln_t);
+                expected += 0.5 * pool.t[k] * trace_of_product(2, &pool.s, &extra[..3]);
+                let chosen = ties().filter(|(q, _)| **q > 0.0);
+                expected -= chosen.map(|(q, tie)| q * (q / tie.ln_rho.exp()).ln()).sum::<f64>();
+                let gammas: f64 = ties().map(|(q, tie)| q * ln_gammas(2, tie.nu)).sum();
+                assert!((pool.ln_gammas[k] - gammas).abs() < 1e-10 * gammas.abs());
+            }
+            assert!((pool.kl + expected).abs() < 1e-9, "{} {expected}", pool.kl);
         }
-        assert!((pool.kl + expected).abs() < 1e-10, "{} {expected}", pool.kl);
+    }
+
+    #[test]
+    fn ties_have_the_probabilities_of_the_definition() {
+        let pooling = with_six_ties();
+        let (pool, w, d) = updated(&pooling, SIX_TIES);
+        let (_, ln_det_w) = invert_spd(2, &w).unwrap();
+        let mean_ln_det_s = multi_digamma(2, d) + 2.0 * LN_2 + ln_det_w;
+        for (ln_det, trace) in [(0.3, 2.1), (-1.0, 2.0), (2.0, 9.0), (-30.0, 1e-4), (9.0, 4000.0)] {
+            let mut found = [f64::NAN; 5];
+            pool.tie(&pooling, ln_det, trace, &mut found);
+            let mut all = [0.0; 6];
+            probabilities(&found, &mut all);
+            assert!((all.iter().sum::<f64>() - 1.0).abs() < 1e-14, "{all:?}");
+            assert!(all.iter().all(|q| (0.0..=1.0).contains(q)), "{all:?}");
+            let ln_weight = TIES.map(|(nu, t, rho)| {
+                let of_wishart = 0.5 * nu * (2.0 * (t / 2.0).ln() + mean_ln_det_s + ln_det);
+                rho.ln() + of_wishart - 0.5 * t * trace - ln_multigamma(2, 0.5 * nu)
+            });
+            let largest = ln_weight.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let total: f64 = ln_weight.iter().map(|x| (x - largest).exp()).sum();
+            for (q, x) in all.iter().zip(ln_weight) {
+                let expected = (x - largest).exp() / total;
+                assert!((q - expected).abs() < 1e-11, "{ln_det} {trace}: {all:?} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn probabilities_that_overshoot_are_put_right() {
+        let mut all = [0.0; 4];
+        probabilities(&[0.9, -0.01, 0.2], &mut all);
+        assert_eq!(all, [0.0, 0.9 / 1.1, 0.0, 0.2 / 1.1]);
+        probabilities(&[0.2, -0.01, 0.3], &mut all);
+        assert_eq!(all, [0.5, 0.2, 0.0, 0.3]);
     }
 
     #[test]
     fn a_component_like_the_others_is_tied_and_another_loose() {
-        let pooling = pooling();
-        let mut pool = Pool::new(2, 2, 2);
-        pool.update(&pooling, EXTRAS.iter().map(|e| e.as_slice())).unwrap();
-        let (inverse, ln_det_s) = invert_spd(2, &pool.s).unwrap();
-        let of = |scale: f64| {
-            let precision: Vec<f64> = inverse.iter().map(|x| scale * x).collect();
-            let ln_det = 2.0 * scale.ln() - ln_det_s;
-            let mut loose = [0.0];
-            pool.tie(&pooling, ln_det, trace_of_product(2, &pool.s, &precision), &mut loose);
-            loose[0]
+        for (pooling, extras) in cases() {
+            let (pool, _, _) = updated(&pooling, extras);
+            let (inverse, ln_det_s) = invert_spd(2, &pool.s).unwrap();
+            let of = |scale: f64| {
+                let precision: Vec<f64> = inverse.iter().map(|x| scale * x).collect();
+                let ln_det = 2.0 * scale.ln() - ln_det_s;
+                let mut others = vec![0.0; pooling.ties.len() - 1];
+                pool.tie(&pooling, ln_det, trace_of_product(2, &pool.s, &precision), &mut others);
+                others
+            };
+            assert!(of(1.0)[0] < 0.2, "{:?}", of(1.0));
+            assert!(of(30.0)[0] > 0.99 && of(0.02)[0] > 0.9, "{:?} {:?}", of(30.0), of(0.02));
+            if pooling.ties.len() > 2 {
+                // In two columns evidence for the strongest tie is of few nats, against it of many.
+                let (like, less) = (of(1.0), of(1.5));
+                assert!(like[4] > like[0] && less[4] < 1e-6, "{like:?} {less:?}");
+            }
+        }
+    }
+
+    /// How ties move with what they depend on, and means with ties: against differences.
+    #[test]
+    fn derivatives_of_ties_are_those_of_differences() {
+        let pooling = with_six_ties();
+        let (pool, _, _) = updated(&pooling, SIX_TIES);
+        let (ln_det, trace, step) = (-0.4, 2.2, 1e-6);
+        let tied = |ln_det: f64, trace: f64| {
+            let mut others = [0.0; 5];
+            pool.tie(&pooling, ln_det, trace, &mut others);
+            others
         };
-        assert!(of(1.0) < 0.2, "{}", of(1.0));
-        assert!(of(30.0) > 0.99 && of(0.02) > 0.9, "{} {}", of(30.0), of(0.02));
+        let scaled = Scaled::new(&pooling, &pool, SIX_TIES.into_iter(), &tied(ln_det, trace));
+        let cotangents = [0.3, -1.0, 0.5, 2.0, -0.7];
+        let along = |up: [f64; 5], down: [f64; 5]| -> f64 {
+            let slopes = up.iter().zip(down).map(|(up, down)| (up - down) / (2.0 * step));
+            slopes.zip(cotangents).map(|(slope, x)| slope * x).sum()
+        };
+        let of_trace = along(tied(ln_det, trace + step), tied(ln_det, trace - step));
+        let of_ln_det = along(tied(ln_det + step, trace), tied(ln_det - step, trace));
+        let (by_trace, by_ln_det) = scaled.of_ties(0, &cotangents);
+        assert!((by_trace - of_trace).abs() < 1e-6 * of_trace.abs(), "{by_trace} {of_trace}");
+        assert!((by_ln_det - of_ln_det).abs() < 1e-6 * of_ln_det.abs(), "{by_ln_det} {of_ln_det}");
+
+        let (of_t, of_nu) = (0.7, -1.3);
+        let mut found = [0.0; 5];
+        scaled.to_ties(of_t, of_nu, &mut found);
+        for (i, found) in found.iter().enumerate() {
+            let moved = |by: f64| {
+                let mut first = SIX_TIES[0].to_vec();
+                first[3 + i] += by;
+                let (pool, _, _) = updated(&pooling, [&first, SIX_TIES[1]]);
+                of_t * pool.t[0] + of_nu * pool.nu0[0]
+            };
+            // Means are linear in probabilities.
+            let expected = (moved(1e-3) - moved(0.0)) / 1e-3;
+            assert!(
+                (found - expected).abs() < 1e-8 * (1.0 + expected.abs()),
+                "{i}: {found} {expected}"
+            );
+        }
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// | `alpha0` | 1 | 1/K |
 /// | `m0` | column means | column means |
 /// | `beta0` | 0.01 | 1 |
-/// | `nu0` | p + 6 (with `W0`: p + 2) | p + 2 |
+/// | `nu0` | several ties, (M8): mostly p + 6 (with `W0`: p + 2) | p + 2 |
 /// | `W0` | learned from all components, (M4'') | the covariance matrix; that of standardised columns, mapped back |
 ///
 /// With `default` an affine change of the data changes nothing but the units of the answer.
@@ -39,7 +39,7 @@ pub struct GmmPrior {
     /// Prior count of `μ_k`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beta0: Option<f64>,
-    /// Degrees of freedom of `Λ_k`.
+    /// Degrees of freedom of `Λ_k`. Where the scale is learned, those of the only tie to it: there are no stronger ones then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nu0: Option<f64>,
     /// Wishart scale (a precision), by rows.
@@ -64,29 +64,32 @@ impl GmmPrior {
     /// How components may be tied to the scale that is learned, for full covariances: the usual tie first.
     fn ties(&self, p: usize) -> Vec<Tie> {
         let loose = self.loose.unwrap_or(LOOSE);
-        let strong: &[(f64, f64)] = if self.nu0.is_none() { &STRONG } else { &[] };
+        let strong = self.strong(p);
         let usual = 1.0 - strong.iter().map(|(_, share)| share).sum::<f64>();
         let nu0 = self.nu0.unwrap_or(p as f64 + TIED);
         let mut ties = vec![Tie::tied(p, nu0, (1.0 - loose) * usual)];
         if loose > 0.0 {
             ties.push(Tie::loose(p, loose));
         }
-        let strong = strong.iter();
-        ties.extend(
-            strong.map(|(more, share)| Tie::tied(p, p as f64 + more, (1.0 - loose) * share)),
-        );
+        let stronger =
+            |(more, share): &(f64, f64)| Tie::tied(p, p as f64 + more, (1.0 - loose) * share);
+        ties.extend(strong.iter().map(stronger));
         ties
     }
 
-    /// How many these are.
-    pub(super) fn n_ties(&self) -> usize {
-        let loose = usize::from(self.loose != Some(0.0));
-        1 + loose + if self.nu0.is_none() { STRONG.len() } else { 0 }
+    /// The ties beyond the usual one. One column has none: there all shapes but the tied one are the same model.
+    fn strong(&self, p: usize) -> &'static [(f64, f64)] {
+        if self.nu0.is_none() && p > 1 { &STRONG } else { &[] }
+    }
+
+    /// How many ties there are.
+    pub(super) fn n_ties(&self, p: usize) -> usize {
+        1 + usize::from(self.loose != Some(0.0)) + self.strong(p).len()
     }
 
     /// The strongest tie but one, where there are strong ones.
-    pub(super) fn strong_tie(&self) -> Option<usize> {
-        self.nu0.is_none().then(|| self.n_ties() - 2)
+    pub(super) fn strong_tie(&self, p: usize) -> Option<usize> {
+        (!self.strong(p).is_empty()).then(|| self.n_ties(p) - 2)
     }
 
     /// Checks the given parameters against the number of columns, for full covariances.
@@ -220,8 +223,8 @@ pub(super) fn share_of_volume(n_components: usize, p: usize) -> f64 {
 /// Degrees of freedom beyond p with which components are tied to the common scale.
 pub(super) const TIED: f64 = 6.0;
 
-/// Degrees of freedom beyond p of stronger ties, and which share of tied components has them. A strong tie needs evidence of
-/// several nats, which few columns cannot give, and many columns give where covariances are equal (M8).
+/// Degrees of freedom beyond p of stronger ties, and the share of each among tied components, (M8). A strong tie needs
+/// evidence of several nats. Few columns cannot give that; many columns do where covariances are equal.
 const STRONG: [(f64, f64); 4] = [(20.0, 0.1), (60.0, 0.1), (200.0, 0.1), (600.0, 0.1)];
 
 /// The probability that a component is not.

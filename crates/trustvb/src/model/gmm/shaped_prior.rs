@@ -4,11 +4,15 @@
 //!
 //! | | |
 //! |---|---|
-//! | tied | (M4'') for the one matrix, which is tied to its scale (ν0 = p + 6): so its bound compares with that of full ones |
+//! | tied | (M4'') for the one matrix, with a single tie to its scale (ν0 = p + 6) |
 //! | diagonal | (M4'') with p = 1 for each column: the variances of a column share a scale that is learned, each tied to it (ν0 = 7) or loose (3) |
 //! | spherical | the same for the one variance of each component |
 //!
-//! A scale is guessed to be a column's variance (for spherical ones the columns' mean variance) over `K^(2/p)`. Shifting or
+//! Scales are learned under every shape, so that the bounds of shapes compare. The strong ties of full covariances, (M8),
+//! are not needed here: covariances of these shapes have few numbers, which do not differ much by chance.
+//!
+//! A scale is guessed to be a column's variance (for tied covariances the columns' covariance matrix, for spherical ones
+//! their mean variance) over `K^(2/p)`. Shifting or
 //! scaling columns changes nothing for diagonal covariances, an affine map nothing for tied ones. Spherical covariances are
 //! by their nature in the units of the columns.
 

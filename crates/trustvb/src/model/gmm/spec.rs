@@ -213,8 +213,9 @@ impl Spec for GaussianMixture {
                 Covariance::Diagonal | Covariance::Spherical => format!("{common}, ν₀ = 3"),
             },
             PriorBase::Default if self.covariance == Covariance::Tied => format!(
-                "{common}, ν₀ = p + 2 = {}, W₀⁻¹ = 0.3 times the covariance matrix over K^(2/p)",
-                p + 2
+                "{common}, and one covariance matrix tied with ν₀ = p + 6 = {} degrees of freedom to a scale that is \
+                 learned",
+                p + 6
             ),
             PriorBase::Default if self.covariance != Covariance::Full => format!(
                 "{common}, and variances that share a scale learned from all components{}: each is tied to it with \
@@ -222,10 +223,16 @@ impl Spec for GaussianMixture {
                 if self.covariance == Covariance::Diagonal { ", column by column" } else { "" }
             ),
             PriorBase::Default => format!(
-                "α₀ = 1, m₀ = column means, β₀ = 0.01, and covariances that share a scale learned from all \
-                 components: each is tied to it with ν₀ = p + 6 = {} degrees of freedom or, with probability ½, \
-                 loosely with p + 2",
-                p + 6
+                "{common}, and covariances that share a scale learned from all components: each is tied to it with \
+                 ν₀ = p + 6 = {} degrees of freedom{}",
+                p + 6,
+                match self.prior.strong_tie(p) {
+                    Some(_) => {
+                        " (probability 0.3), more strongly with p + 20, p + 60, p + 200 or p + 600 (0.05 each), or \
+                         loosely with p + 2 (0.5)"
+                    }
+                    None => " or, with probability ½, loosely with p + 2",
+                }
             ),
             PriorBase::Standardised => {
                 old("the correlation matrix of standardised columns, mapped back")

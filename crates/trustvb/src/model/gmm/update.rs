@@ -83,9 +83,9 @@ impl<'a> GmmSweeper<'a> {
             total_weight: 0.0,
             ln_evidence: 0.0,
             prior: None,
-            pool: model.prior.is_pooled().then(|| Pool::new(p, k, model.prior.n_ties())),
+            pool: model.prior.is_pooled().then(|| Pool::new(p, k, model.prior.n_ties(p))),
             precisions: vec![0.0; k * triangle],
-            ties: vec![0.0; k * (model.prior.n_ties() - 1)],
+            ties: vec![0.0; k * (model.prior.n_ties(p) - 1)],
             sums: vec![0.0; k * model.statistics_len()],
             components: Components {
                 alpha: vec![0.0; k],
@@ -356,7 +356,7 @@ impl Steps for GmmSweeper<'_> {
     /// Lets every component be tied as the prior has it: at a start nothing else is known.
     fn forget_ties(&mut self, prior: &ResolvedPrior) {
         if let Covariances::Pooled(pooling) = &prior.covariances {
-            let others = self.model.prior.n_ties() - 1;
+            let others = self.model.prior.n_ties(self.model.p()) - 1;
             self.ties.chunks_exact_mut(others.max(1)).for_each(|own| pooling.forget(own));
         }
     }

@@ -264,6 +264,13 @@ impl Flag {
                 "a standard deviation of component {component} is off by a factor of {times:.2} from that of its \
                  data: the prior made it"
             ),
+            Flag::OtherOptimum { ahead, estimate } => format!(
+                "another fit describes the data about as well (its bound is {:.1} {}) and would answer {}: these data \
+                 do not decide between the two",
+                ahead.abs(),
+                if *ahead > 0.0 { "higher" } else { "lower" },
+                crate::answers::significant(*estimate, 3)
+            ),
             Flag::IdenticalEstimates => {
                 "every resample has the same estimate, so resampling says nothing \
                                          about its spread: the interval is VB's own"

@@ -24,6 +24,9 @@ const HEAT: usize = 10;
 const QUICK_SWEEP: usize = 500_000;
 const PATIENT: [(usize, usize); 2] = [(60, 1), (300, 1)];
 
+/// Optima that are improved by moves, where starts do not agree.
+const MOVED: usize = 5;
+
 /// An optimum is nearly as high as another, and the units do not decide between them, if its bound is lower by no more than
 /// this, times ω.
 const NEARLY: f64 = 3.0;
@@ -57,6 +60,20 @@ impl Lead<'_> {
 
     fn has_met(&self, other: &Runner) -> bool {
         self.track.meet(vec![self.best.clone(), other.clone()]).len() == 1
+    }
+
+    /// The highest of the others, at most so many, each of another optimum.
+    fn leading(&mut self, most: usize) -> Vec<Runner> {
+        self.rivals.sort_by(|a, b| self.track.merit(b).total_cmp(&self.track.merit(a)));
+        let mut leading: Vec<Runner> = Vec::new();
+        for rival in &self.rivals {
+            let is_new =
+                |other: &Runner| self.track.meet(vec![other.clone(), rival.clone()]).len() == 2;
+            if leading.len() < most && is_new(&self.best) && leading.iter().all(is_new) {
+                leading.push(rival.clone());
+            }
+        }
+        leading
     }
 
     /// The highest of those that end elsewhere, if it is nearly as high as the leader.
@@ -101,6 +118,10 @@ fn heat<'a>(
     numbers: Vec<usize>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Lead<'a>, Degenerate> {
+    let patient = field.model.n_units() * field.model.state_len() <= QUICK_SWEEP;
+    // What looks settled may be a saddle, which only a run to the end leaves.
+    let settled = if patient { field.tolerance() } else { field.settled };
+    let field = &Field { settled, ..*field };
     let track = field.track()?;
     let n_starts = numbers.len();
     // Views have the last starts of the first heat.
@@ -129,7 +150,6 @@ fn heat<'a>(
     runners = field.advance_all(track.meet(runners), MEETING, progress);
     runners = track.meet(runners);
     let (mut agree, mut given_up) = (false, Vec::new());
-    let patient = field.model.n_units() * field.model.state_len() <= QUICK_SWEEP;
     let rounds: &[(usize, usize)] = if patient { &PATIENT } else { &ROUNDS };
     for &(sweeps, share) in rounds {
         runners = field.advance_all(runners, sweeps, progress);
@@ -161,10 +181,10 @@ fn heat<'a>(
     let mut lead = Lead { best, track, rivals: Vec::new() };
     runners.chain(given_up).for_each(|runner| lead.meets(runner, same));
     if !agree {
-        let before = lead.best.clone();
-        improve(field, &mut lead.track, &mut lead.best, &THOROUGH, progress);
-        if !lead.has_met(&before) {
-            lead.rivals.push(before);
+        let others = lead.leading(MOVED - 1);
+        for mut runner in std::iter::once(lead.best.clone()).chain(others) {
+            improve(field, &mut lead.track, &mut runner, &THOROUGH, progress);
+            lead.meets(runner, same);
         }
     }
     flip(field, &mut lead.track, &mut lead.best, progress);
@@ -179,10 +199,10 @@ pub(super) fn look_elsewhere(
     progress: &mut dyn FnMut(&Progress),
 ) {
     let others = field.model.simpler();
-    if others.is_empty() {
+    let Lead { best, track, .. } = lead;
+    if others.is_empty() || !track.has_sweeps(best, CHECKPOINTS[1]) {
         return;
     }
-    let Lead { best, track, .. } = lead;
     track.advance(best, CHECKPOINTS[1], field.settled, progress);
     let mut highest = track.merit(best);
     let mut found = None;

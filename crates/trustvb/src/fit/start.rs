@@ -37,6 +37,8 @@ impl Care {
     pub(crate) const FULL: Care = Care { steps: 25, most_units: 20_000, tries: 1 };
     /// For one of several starts, whose own sweeps soon do better.
     pub(crate) const ROUGH: Care = Care { steps: 4, most_units: 2000, tries: 3 };
+    /// For a start from units as they come.
+    pub(crate) const SEEDS: Care = Care { steps: 1, most_units: 2000, tries: 1 };
     /// For any start of a model whose sweeps cost less than k-means does.
     pub(crate) const QUICK: Care = Care { steps: 5, most_units: 2000, tries: 3 };
 }

@@ -68,6 +68,14 @@ impl<'a> Field<'a> {
         done.into_iter().map(|(_, result)| result).collect()
     }
 
+    /// Change below which a fit has ended.
+    pub(super) fn tolerance(&self) -> f64 {
+        match self.options.stopping {
+            Stopping::Relative(tolerance) => tolerance,
+            Stopping::AbsoluteBound(_) => self.settled,
+        }
+    }
+
     /// How many units there are, by their weights.
     pub(super) fn total(&self) -> f64 {
         self.weights.map_or(self.model.n_units() as f64, |weights| weights.iter().sum())
@@ -305,7 +313,7 @@ impl Track<'_> {
 
     /// How many components describe no more than a handful of units.
     fn n_free(&self, runner: &Runner) -> usize {
-        let few = (2 + self.field.model.centre_len()) as f64;
+        let few = self.field.model.handful() as f64;
         self.counts(runner).iter().filter(|&&count| count < few).count()
     }
 

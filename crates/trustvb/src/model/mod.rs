@@ -157,6 +157,11 @@ pub trait Model: Send + Sync {
     ) -> Vec<f64> {
         self.random_centres(weights, rng)
     }
+    /// Fewer units than this say next to nothing of a component: a search does not give up one of K for such a one, unless
+    /// the bound leaves no doubt.
+    fn handful(&self) -> usize {
+        2 + self.centre_len()
+    }
     /// States with the same expected sufficient statistics as `state` that sweeps may not reach from it, though their bound
     /// be higher: where the model has discrete choices of its own. None by default.
     fn variants(&self, _state: &[f64]) -> Vec<Vec<f64>> {

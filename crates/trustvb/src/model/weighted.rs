@@ -67,6 +67,9 @@ impl Model for Weighted {
     ) -> Vec<f64> {
         self.inner.rough_centres(Some(&self.in_a_fit(weights)), view, rng)
     }
+    fn handful(&self) -> usize {
+        self.inner.handful()
+    }
     fn vary_start(&self, number: usize, state: &mut [f64]) {
         self.inner.vary_start(number, state);
     }

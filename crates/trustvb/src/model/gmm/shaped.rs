@@ -196,6 +196,14 @@ impl Model for ShapedGmm {
         self.random(weights, (Care::FULL, View::Scaled), rng)
     }
 
+    /// As many as a covariance of a component's own needs; where columns are independent each has one number.
+    fn handful(&self) -> usize {
+        match self.covariance {
+            Covariance::Full | Covariance::Tied => 2 + self.p(),
+            Covariance::Diagonal | Covariance::Spherical => 3,
+        }
+    }
+
     /// Components along the axes are found along the axes.
     fn n_views(&self) -> usize {
         match self.covariance {

@@ -79,6 +79,25 @@ impl Mixture {
     }
 }
 
+/// Starts from units as they come, beside those of k-means.
+const SEEDED: usize = 10;
+
+impl Mixture {
+    fn centres(
+        &self,
+        weights: Option<&[f64]>,
+        care: Care,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        let points = Points::draw(&self.features, weights, self.n_components, rng);
+        let mut centres = centres_by_k_means(&points, self.n_components, None, care, rng);
+        for centre in centres.chunks_exact_mut(self.features.centre_len()) {
+            self.features.centre_to_data(centre);
+        }
+        centres
+    }
+}
+
 impl Model for Mixture {
     fn name(&self) -> &'static str {
         KIND.name
@@ -110,12 +129,26 @@ impl Model for Mixture {
         weights: Option<&[f64]>,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        let points = Points::draw(&self.features, weights, self.n_components, rng);
-        let mut centres = centres_by_k_means(&points, self.n_components, None, Care::QUICK, rng);
-        for centre in centres.chunks_exact_mut(self.features.centre_len()) {
-            self.features.centre_to_data(centre);
-        }
-        centres
+        self.centres(weights, Care::QUICK, rng)
+    }
+
+    fn n_views(&self) -> usize {
+        SEEDED
+    }
+
+    /// Columns are independent within a class, so that a few units tell of all of them.
+    fn handful(&self) -> usize {
+        3
+    }
+
+    /// Other starts are what random units attract, with no more care: k-means alike leads many starts to one optimum.
+    fn rough_centres(
+        &self,
+        weights: Option<&[f64]>,
+        view: usize,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Vec<f64> {
+        self.centres(weights, if view == 0 { Care::QUICK } else { Care::SEEDS }, rng)
     }
 
     fn units(&self) -> Option<Units<'_>> {

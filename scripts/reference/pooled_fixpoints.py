@@ -1,9 +1,9 @@
 """Fixed points of Gaussian mixtures under the default prior, (M4'') and (M8) of docs/METHOD.md, for tests/fixpoints.rs.
 
-No other program has this prior, so the updates are written here once more: from the page, with full matrices in the data's
-units, and with a bound whose terms are expectations of log densities, one by one. Full covariances have several ties, tied
-ones a single matrix whose scale is learned. Writes crates/trustvb/tests/fixtures/pooled_fixpoints.json; run by
-`cargo xtask fixtures`.
+No other program has this prior, so the updates are written here once more: from the page, with full matrices in the
+data's units, and with a bound whose terms are expectations of log densities, one by one. Full covariances have several
+ties, tied ones a single matrix whose scale is learned. Writes crates/trustvb/tests/fixtures/pooled_fixpoints.json; run
+by `cargo xtask fixtures`.
 """
 
 import json
@@ -120,7 +120,8 @@ class Mixture:
         trace = np.einsum("ij,kji->k", self.mean_s, self.mean_precision)
         ln = np.stack(
             [
-                np.log(rho) + nu / 2 * (p * np.log(t / 2) + self.ln_det_s + self.ln_det) - t / 2 * trace - multigammaln(nu / 2, p)
+                np.log(rho) + nu / 2 * (p * np.log(t / 2) + self.ln_det_s + self.ln_det)
+                - t / 2 * trace - multigammaln(nu / 2, p)
                 for nu, t, rho in self.ties
             ],
             axis=1,

@@ -7,7 +7,7 @@
 //! log ρ_nk = E[log π_k] + Σ_groups ½[d(ψ(ν_k/2) + log 2 − log w_k − 1/β_k − log 2π) − ν_k/w_k Σ_j (x_nj − m_kj)²]
 //! ```
 
-use super::pooling::Pool;
+use super::pooling::{Pool, Pooling};
 use super::shaped::ShapedGmm;
 use super::shaped_prior::{AxesPrior, Scales};
 use super::steps::Steps;
@@ -130,6 +130,14 @@ impl Steps for AxesSweeper<'_> {
         let model = self.model;
         let units = (&model.centre[..], &model.scale[..]);
         model.prior.resolve_axes(model.n_components, totals, model.group_size(), units)
+    }
+
+    fn own_prior(&self, state: &[f64]) -> Result<AxesPrior, Degenerate> {
+        let mut prior = self.resolve(&self.totals(state))?;
+        if let Scales::Pooled(poolings) = &mut prior.scales {
+            poolings.iter_mut().for_each(Pooling::straight);
+        }
+        Ok(prior)
     }
 
     fn sizes(&self) -> (usize, usize) {

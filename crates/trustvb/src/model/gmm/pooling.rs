@@ -77,6 +77,8 @@ pub(super) struct Pooling {
     ln_gammas: f64,
     /// What a component's covariance is taken for before any is known.
     guess: Vec<f64>,
+    /// Whether means over ties go on as straight lines where a probability is below 0.
+    is_straight: bool,
 }
 
 impl Pooling {
@@ -97,7 +99,13 @@ impl Pooling {
             ln_det_h_inverse: -ln_det,
             ln_gammas: ln_gammas(p, g),
             guess,
+            is_straight: false,
         })
+    }
+
+    /// The same for derivatives by differences, which step beyond 0 and 1 and must see there the line that they came on.
+    pub(super) fn straight(&mut self) {
+        self.is_straight = true;
     }
 
     /// `W^-1` and `ν` of a component of which only the centre is known.
@@ -218,7 +226,12 @@ impl Pool {
         for (k, extra) in extras.enumerate() {
             let (precision, others) = extra.split_at(triangle);
             let q = &mut self.probabilities[..pooling.ties.len()];
-            probabilities(others, q);
+            if pooling.is_straight {
+                q[1..].iter_mut().zip(others).for_each(|(q, x)| *q = *x);
+                q[0] = 1.0 - q[1..].iter().sum::<f64>();
+            } else {
+                probabilities(others, q);
+            }
             let mean = |of: fn(&Tie) -> f64| -> f64 {
                 q.iter().zip(&pooling.ties).map(|(q, tie)| q * of(tie)).sum()
             };

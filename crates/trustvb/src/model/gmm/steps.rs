@@ -72,7 +72,7 @@ pub(super) trait Steps {
         totals
     }
 
-    /// The prior of the sample whose totals are the state's.
+    /// The prior of the sample whose totals are the state's, for derivatives.
     fn own_prior(&self, state: &[f64]) -> Result<Self::Prior, Degenerate> {
         self.resolve(&self.totals(state))
     }

@@ -143,6 +143,14 @@ impl Steps for GmmSweeper<'_> {
         model.prior.resolve(model.n_components, moments, &model.centre, &model.scale)
     }
 
+    fn own_prior(&self, state: &[f64]) -> Result<ResolvedPrior, Degenerate> {
+        let mut prior = self.resolve(&self.totals(state))?;
+        if let Covariances::Pooled(pooling) = &mut prior.covariances {
+            pooling.straight();
+        }
+        Ok(prior)
+    }
+
     fn sizes(&self) -> (usize, usize) {
         (self.model.statistics_len(), self.model.stride())
     }

@@ -54,7 +54,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(options::defaults, module)?)?;
     module.add_function(wrap_pyfunction!(options::method_name, module)?)?;
     module.add_function(wrap_pyfunction!(options::method_needs, module)?)?;
-    module.add_function(wrap_pyfunction!(options::usual_methods, module)?)?;
     module.add_function(wrap_pyfunction!(options::all_methods, module)?)?;
     Ok(())
 }

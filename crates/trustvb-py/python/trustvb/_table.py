@@ -230,7 +230,7 @@ class Table:
 
         columns: dict[str, Any] = self._native.columns()
         design = pyarrow.DictionaryArray.from_arrays(
-            pyarrow.array(columns.pop("design")), pyarrow.array(["full", "split"])
+            pyarrow.array(columns.pop("design")), pyarrow.array(["full", "split", "subset"])
         )
         table = pyarrow.table({"design": design, **columns})
         return table.replace_schema_metadata({"trustvb": self._native.manifest})

@@ -9,6 +9,7 @@ use trustvb::functional::{Draws, Functional, Part};
 use trustvb::model::{Kind, ModelSpec};
 use trustvb::posterior::{Layout, Posterior};
 use trustvb::problem::Problem;
+use trustvb::remedy::Advise;
 use trustvb::resample::Design;
 use trustvb::table::{Blueprint, TvbTable};
 
@@ -212,12 +213,20 @@ impl Engine {
         })
     }
 
-    /// The table that R asks for, checked.
+    /// The table that R asks for, checked. If no methods are named it is for the usual ones, and says what was left out.
     pub(crate) fn blueprint(&self, options: &Options<'_>) -> savvy::Result<Blueprint> {
         let problem = self.problem()?;
         let methods = methods(options.texts("methods")?)?;
         let model = problem.model();
-        let plan = options.plan(&methods, model.n_components(), model.centre_len())?;
+        let mut plan = options.plan(&methods, model.n_components(), model.centre_len())?;
+        if methods.is_empty() {
+            let tvb = options.number("tvb")?.is_some_and(|x| x != 0.0);
+            let usual = plan.usual(problem, tvb);
+            plan.serve(&usual.methods);
+            if let Some(left_out) = usual.left_out {
+                savvy::r_eprintln!("{}", left_out.advised(errors::in_r));
+            }
+        }
         problem.table().plan(plan).check().map_err(errors::plan)
     }
 
@@ -261,7 +270,7 @@ pub(crate) fn manner(
     Ok(Manner { threads: options.threads()?, shown: shown.then_some(what), interrupted })
 }
 
-/// Names of all methods, of those that are usually shown, and of the one to use.
+/// Names of all methods, and of the one to use.
 #[savvy]
 fn method_names() -> savvy::Result<Sexp> {
     let names = |of: &[Method]| {
@@ -269,7 +278,6 @@ fn method_names() -> savvy::Result<Sexp> {
     };
     list(named([
         ("all", names(&Method::ALL)),
-        ("usual", names(Method::usual(false))),
         ("recommended", Value::text(Method::RECOMMENDED.name())),
     ]))
 }

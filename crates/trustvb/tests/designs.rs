@@ -159,6 +159,10 @@ fn a_table_gains_the_grid_of_one_design_and_keeps_the_others() {
     assert_eq!(blueprint(&EVERY).known_fits(&usual), usual.n_fits());
     let grown = blueprint(&EVERY).extend(&usual, &Cpu, &silent).unwrap();
     assert_eq!(bits(&grown), bits(&every));
+    // And what is longer than it need be is cut.
+    assert_eq!(blueprint(&USUAL).known_fits(&every), usual.n_fits());
+    let cut = blueprint(&USUAL).extend(&every, &Cpu, &silent).unwrap();
+    assert_eq!(bits(&cut), bits(&usual));
 }
 
 #[test]

@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 /// What a table gives to one that is to be built.
 #[derive(Default)]
 struct Known<'t> {
-    /// Whole paths.
-    whole: Vec<(&'t Job, &'t PathFits)>,
+    /// Paths, and how many of their fits are wanted, from the first.
+    whole: Vec<(&'t Job, &'t PathFits, usize)>,
     /// Fits at the first ω, from which paths can go on.
     first: Vec<(&'t Job, &'t PathFits)>,
 }
@@ -21,7 +21,7 @@ impl Blueprint {
     /// same settings but for grid, designs and number of bootstraps.
     pub fn known_fits(&self, table: &TvbTable) -> usize {
         let Known { whole, first } = known(&self.manifest(), table);
-        whole.iter().chain(&first).map(|(_, path)| path.status.len()).sum()
+        first.len() + whole.iter().map(|(.., wanted)| wanted).sum::<usize>()
     }
 
     /// Builds the table in memory as [`build`](Self::build) does, bit for bit, without making those fits again that
@@ -36,10 +36,11 @@ impl Blueprint {
         let mut jobs = jobs(&manifest);
         check_memory(&manifest, manifest.fits_of(jobs.iter().copied()), 0.0)?;
         let Known { whole, first } = known(&manifest, table);
-        let held = |there: Vec<(&Job, &PathFits)>| -> BTreeMap<Job, PathFits> {
-            there.into_iter().map(|(job, path)| (*job, path.clone())).collect()
-        };
-        let (whole, first) = (held(whole), held(first));
+        let row = manifest.layout.len();
+        let whole: BTreeMap<Job, PathFits> =
+            whole.into_iter().map(|(job, path, wanted)| (*job, path.up_to(wanted, row))).collect();
+        let first: BTreeMap<Job, PathFits> =
+            first.into_iter().map(|(job, path)| (*job, path.clone())).collect();
         jobs.retain(|job| !whole.contains_key(job));
         (watch.begin)(jobs.len() as u64);
         let paths = Mutex::new(whole);
@@ -73,8 +74,9 @@ fn known<'t>(manifest: &Manifest, table: &'t TvbTable) -> Known<'t> {
             continue;
         }
         let (there, wanted) = (table.manifest().omegas_of_job(*job), manifest.omegas_of_job(*job));
-        if there == wanted {
-            known.whole.push((job, path));
+        // The first fits of a path do not depend on what follows.
+        if there.starts_with(wanted) {
+            known.whole.push((job, path, wanted.len()));
         } else if there == &wanted[..1] && goes_on(path) {
             known.first.push((job, path));
         }

@@ -59,7 +59,7 @@ impl Plan {
         }
         // Splits, drawn or given, are the paper's.
         let is_paper = self.published || self.fresh_splits || self.given.is_some();
-        let fits = (u64::from(self.bootstraps) + 2) * self.grid as u64;
+        let fits = (u64::from(self.bootstraps) + 2).saturating_mul(self.grid as u64);
         let numbers = problem.n_units() as f64 * problem.model().state_len() as f64;
         if tvb || is_paper || numbers * fits as f64 <= CHEAP {
             return with(Method::usual(self.published));

@@ -6,7 +6,6 @@ use crate::args::{
 use crate::failure::Failure;
 use crate::progress;
 use crate::say::say;
-use std::io::Read;
 use std::path::Path;
 use trustvb::calibrate::Method;
 use trustvb::data::{
@@ -236,12 +235,7 @@ impl Source for Input<'_> {
     fn frame(&self, options: ReadOptions<'_>) -> Result<Frame, DataError> {
         let Some(path) = self.path else { return Input::built_in(&options) };
         if self.is_standard_input() {
-            let mut bytes = Vec::new();
-            let file = self.name();
-            std::io::stdin()
-                .read_to_end(&mut bytes)
-                .map_err(|source| DataError::Read { file: file.clone(), source })?;
-            return read_csv(bytes.as_slice(), &file, &options);
+            return read_csv(std::io::stdin().lock(), &self.name(), &options);
         }
         let (bar, report) = progress::reading(path, self.quiet);
         let frame = read_path(path, &ReadOptions { progress: Some(&report), ..options });

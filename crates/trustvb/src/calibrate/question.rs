@@ -119,6 +119,7 @@ impl<'a> Question<'a> {
             upper,
             coverage: None,
             coverage_se: None,
+            own: None,
             limits_se,
             flags: Vec::new(),
             curve: Vec::new(),

@@ -3,8 +3,9 @@
 use savvy::{savvy, ListSexp, Sexp, StringSexp};
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use trustvb::answers::verdict;
 use trustvb::backend::Cpu;
-use trustvb::calibrate::{Calibrator, Law, Memory, Method};
+use trustvb::calibrate::{Answer, Calibrator, Law, Memory, Method};
 use trustvb::functional::{Draws, Functional, Part};
 use trustvb::model::{Kind, ModelSpec};
 use trustvb::posterior::{Layout, Posterior};
@@ -83,18 +84,25 @@ impl Engine {
             let calibrator = Calibrator::new(&table, draws)?;
             let parts: Vec<_> = functionals.iter().flat_map(Functional::parts).collect();
             tracker.total.store(parts.len() as u64, Ordering::Relaxed);
-            let mut answers = Vec::new();
+            let mut answers: Vec<Vec<Answer>> = Vec::new();
             for part in parts {
                 let memory = Memory::default();
                 let own =
                     calibrator.answer_with(part, &methods, &levels, &memory, &tracker.cancel)?;
-                answers.extend(own);
+                answers.push(own);
                 tracker.done.fetch_add(1, Ordering::Relaxed);
             }
-            Ok(answers)
+            let quantities: Vec<&[Answer]> = answers.iter().map(Vec::as_slice).collect();
+            let bootstraps = table.bootstraps(Design::Full).count();
+            let said = levels.iter().map(|&level| verdict(&quantities, level, bootstraps));
+            let said: Vec<String> = said.map(Option::unwrap_or_default).collect();
+            Ok((answers.concat(), said))
         };
-        let answers = run(&manner, &Arc::default(), |call| functions.answer(call), work)?;
-        list(answers::columns(&answers.map_err(errors::calibrate)?))
+        let found = run(&manner, &Arc::default(), |call| functions.answer(call), work)?;
+        let (answers, said) = found.map_err(errors::calibrate)?;
+        let mut columns = answers::columns(&answers);
+        columns.extend(named([("said", Value::Text(said))]));
+        list(columns)
     }
 
     /// The estimates over bootstraps of all units: a row per bootstrap, a column per number asked for.

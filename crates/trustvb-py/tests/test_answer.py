@@ -74,13 +74,14 @@ def test_the_coverage_is_the_share_of_bootstraps_whose_interval_holds_the_estima
     ],
 )
 def test_verdicts(coverage, se, level, bootstraps, verdict):
-    assert _native.verdict(coverage, se, level, bootstraps) == verdict
+    assert _native.verdict(0.0, 1.0, coverage, se, level, bootstraps) == verdict
 
 
 @pytest.mark.filterwarnings("ignore:undefined:trustvb.CalibrationWarning")
 def test_quantities_without_an_interval_and_without_a_spread(table):
     frame = table.intervals(["pi[1]", "log(mu[1,x2])", "0 * pi[1] + 2"])
-    assert list(frame.verdict) == ["VB is too short", "no interval", "VB is fine"]
+    # Nothing misses a constant, which says nothing.
+    assert list(frame.verdict) == ["VB is too short", "no interval", "VB was not checked"]
     assert list(frame.warnings) == ["", "undefined", ""] and frame.lower.isna().tolist()[1]
     assert " ".join(repr(frame).split()).startswith(
         "VB's 95% interval is too short for the only quantity that has one: it covers 6"

@@ -6,7 +6,6 @@ use crate::args::{
 use crate::failure::Failure;
 use crate::progress;
 use crate::say::say;
-use std::io::Read;
 use std::path::Path;
 use trustvb::calibrate::Method;
 use trustvb::data::{
@@ -23,8 +22,9 @@ use trustvb::model::{
 };
 use trustvb::posterior::Layout;
 use trustvb::problem::Problem;
+use trustvb::remedy::{Advise, in_command};
 use trustvb::resample::{GivenResamples, Subsets};
-use trustvb::table::{Blueprint, Plan, PlanError, TableReader, TvbTable};
+use trustvb::table::{Blueprint, Plan, PlanError, TableReader, TvbTable, Usual};
 use trustvb::weights::WeightKind;
 
 /// A problem with where its data are from.
@@ -235,12 +235,7 @@ impl Source for Input<'_> {
     fn frame(&self, options: ReadOptions<'_>) -> Result<Frame, DataError> {
         let Some(path) = self.path else { return Input::built_in(&options) };
         if self.is_standard_input() {
-            let mut bytes = Vec::new();
-            let file = self.name();
-            std::io::stdin()
-                .read_to_end(&mut bytes)
-                .map_err(|source| DataError::Read { file: file.clone(), source })?;
-            return read_csv(bytes.as_slice(), &file, &options);
+            return read_csv(std::io::stdin().lock(), &self.name(), &options);
         }
         let (bar, report) = progress::reading(path, self.quiet);
         let frame = read_path(path, &ReadOptions { progress: Some(&report), ..options });
@@ -332,30 +327,41 @@ pub(crate) fn place(path: &Path) -> Result<Location, Failure> {
     Location::from_argument(path).map_err(|e| Failure::Usage(e.to_string()))
 }
 
-/// The methods asked for or meant; those that streamed rows cannot serve are refused before anything is read.
+/// What is asked of a table: methods by name, or the usual ones.
+pub(crate) struct Wish {
+    /// None if they are the usual ones.
+    pub(crate) named: Vec<Method>,
+    /// Whether the paper's interval is wanted whatever it costs.
+    pub(crate) tvb: bool,
+}
+
+/// The methods that are named; those that streamed rows cannot serve are refused before anything is read.
 pub(crate) fn methods_for(
     names: &[String],
     grid: &GridArgs,
     args: &SettingsArgs,
 ) -> Result<Vec<Method>, Failure> {
+    let methods = methods(names, &[])?;
     let only_passes = streams_rows(args)? && grid.subsets.is_none();
-    let usual = if only_passes { ONE_FIT } else { usual_methods(grid) };
-    let methods = methods(names, usual)?;
-    match only_passes && methods.iter().any(|method| method.design().is_some()) {
+    let resamples = grid.tvb || methods.iter().any(|method| method.design().is_some());
+    match only_passes && resamples {
         true => Err(Failure::usage(&PlanError::Far)),
         false => Ok(methods),
     }
 }
 
-/// What is asked of rows that cannot be resampled as a whole.
-const ONE_FIT: &[Method] = &[Method::Jackknife, Method::Vb];
-
-/// The methods of a table when none are named: not those that `--subsets` cannot serve.
-pub(crate) fn usual_methods(grid: &GridArgs) -> &'static [Method] {
-    match grid.subsets {
-        Some(_) => &[Method::RECOMMENDED, Method::Vb],
-        None => Method::usual(grid.published),
+/// These methods with the paper's, if that is wanted.
+pub(crate) fn with_tvb(mut methods: Vec<Method>, tvb: bool) -> Vec<Method> {
+    if tvb {
+        methods.push(Method::Tvb);
+        Method::in_order(&mut methods);
     }
+    methods
+}
+
+/// Says that the paper's interval was left out, and how to ask for it.
+pub(crate) fn say_left_out(usual: &Usual) {
+    usual.left_out.iter().for_each(|left_out| say(left_out.advised(in_command)));
 }
 
 /// The methods asked for, or the usual ones.
@@ -385,14 +391,14 @@ pub(crate) fn levels(args: &AskArgs) -> Vec<f64> {
     if args.level.is_empty() { vec![defaults::LEVEL] } else { args.level.clone() }
 }
 
-/// The table that is asked for, checked.
+/// The table that is asked for, checked, and the methods that it is for.
 pub(crate) fn blueprint(
     grid: &GridArgs,
     iteration: &IterationArgs,
     problem: &Problem,
-    methods: &[Method],
+    wish: &Wish,
     built_in_data: bool,
-) -> Result<Blueprint, Failure> {
+) -> Result<(Blueprint, Usual), Failure> {
     // Said before the file is read.
     if grid.fresh_splits && grid.resamples.is_some() {
         return Err(Failure::usage(&PlanError::FreshAndGiven));
@@ -402,7 +408,7 @@ pub(crate) fn blueprint(
         Some(path) => Some(GivenResamples::read(path, n_units)?),
         None => None,
     };
-    let plan = Plan {
+    let mut plan = Plan {
         grid: grid.grid.unwrap_or(if grid.published && built_in_data {
             defaults::PUBLISHED_GRID
         } else {
@@ -421,9 +427,16 @@ pub(crate) fn blueprint(
         published: grid.published,
         start: start(iteration, problem)?,
         fit: fit_options(iteration, defaults::TABLE_TOLERANCE, false),
-        ..Plan::for_methods(iteration.seed, methods)
+        ..Plan::new(iteration.seed, Vec::new())
     };
-    problem.table().plan(plan).check().map_err(|e| Failure::usage(&e))
+    let usual = match wish.named.is_empty() {
+        true => plan.usual(problem, wish.tvb),
+        false => Usual { methods: wish.named.clone(), left_out: None },
+    };
+    let usual = Usual { methods: with_tvb(usual.methods, grid.tvb), ..usual };
+    plan.serve(&usual.methods);
+    let blueprint = problem.table().plan(plan).check().map_err(|e| Failure::usage(&e))?;
+    Ok((blueprint, usual))
 }
 
 /// The functionals asked for, or every weight and mean.

@@ -312,7 +312,7 @@ impl<'a> Row<'a> {
 
     fn covers(&self) -> String {
         // A point, as the only weight's interval is, covers nothing but itself.
-        let coverage = self.own.filter(|a| a.upper > a.lower).and_then(|a| a.coverage);
+        let coverage = self.own.filter(|a| a.own.is_some()).and_then(|a| a.coverage);
         coverage.map_or_else(|| "–".to_owned(), whole_percent)
     }
 }

@@ -23,7 +23,7 @@ fn tables_are_compared_bit_by_bit() {
     }
     for other in ["b.tvb", "c.tvb"] {
         let text = scratch.ok(&["table", "diff", "a.tvb", other]).stdout;
-        assert!(text.starts_with("identical: 6 parts with 1104 fits"), "{text}");
+        assert!(text.starts_with("identical: 6 parts with 609 fits"), "{text}");
     }
     // A part of another table is no part of this one.
     let part = scratch.path("b.tvb/parts/full-00001.parquet");
@@ -58,11 +58,13 @@ fn a_plan_counts_what_a_build_makes() {
     let info = scratch.ok(&["table", "info", "a.tvb", "--format", "json"]).json();
     assert_eq!(plan["paths"], info["paths_expected"]);
     assert_eq!(plan["parts"], info["parts_expected"]);
-    assert_eq!(plan["fits"], 1104);
+    // The full data and the half sample with its bootstraps along the grid, the others at ω = 1.
+    assert_eq!(plan["fits"], 12 + 45 + 46 * 12);
     assert_eq!(plan["shards"], 1);
     assert!(plan["seconds"].as_f64().unwrap() > 0.0);
-    let text =
-        scratch.ok(&["table", "plan", "-B", "100000", "--cpus", "1", "--minutes", "0.05"]).stdout;
+    let text = scratch
+        .ok(&["table", "plan", "--tvb", "-B", "100000", "--cpus", "1", "--minutes", "0.05"])
+        .stdout;
     assert!(text.contains("shards of one core each take about"), "{text}");
     assert!(text.contains("--shard 1/"), "{text}");
 }

@@ -277,7 +277,7 @@ fn tables_that_cannot_be_used() {
     let manifest = scratch.read("schema.tvb/manifest.json");
     scratch.write(
         "schema.tvb/manifest.json",
-        manifest.replacen("\"schema\": 3", "\"schema\": 7", 1).replacen(
+        manifest.replacen("\"schema\": 4", "\"schema\": 7", 1).replacen(
             "\"library\": \"0.1.0\"",
             "\"library\": \"9.0.0\"",
             1,

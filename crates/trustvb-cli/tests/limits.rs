@@ -17,7 +17,7 @@ fn numbers_that_no_machine_can_hold_are_refused() {
         (2, "4294967295 bootstraps", &["calibrate", "-B", "4294967295"][..]),
         (2, "at most 100000", &["table", "build", "-o", "x.tvb", "--grid", "4294967296"]),
         (2, "at most 10000000", &["table", "build", "-o", "x.tvb", "-B", "2000000000"]),
-        (1, "would need about", &["calibrate", "-B", "9000000", "--grid", "90000"]),
+        (1, "would need about", &["calibrate", "--tvb", "-B", "9000000", "--grid", "90000"]),
         (2, "--n: 10000000000 rows", &["simulate", "gmm", "--n", "10000000000"]),
         (2, "there can be 10000", &["simulate", "gmm", "-k", "1000000000"]),
         (2, "there can be", &["simulate", "gmm", "-p", "9000", "-k", "900"]),
@@ -38,7 +38,9 @@ fn a_table_that_memory_cannot_hold_is_refused_before_it_is_read() {
     let scratch = Scratch::new();
     scratch.ok(&["simulate", "gmm", "--n", "100", "-p", "6", "-k", "4", "-o", "d.csv"]);
     let build = ["table", "build", "d.csv", "-k", "4", "-o", "a.tvb", "--grid", "100", "-B", "400"];
-    scratch.ok(&[&build[..], &["--tolerance", "1e-3", "-q"]].concat());
+    // A grid for all bootstraps.
+    let large = ["--tolerance", "1e-3", "-q", "--method", "vb,tvb,anchored"];
+    scratch.ok(&[&build[..], &large].concat());
     let program = env!("CARGO_BIN_EXE_trustvb");
     let line = format!("ulimit -v 90000; exec {program} --threads 1 interval a.tvb 'pi[1]'");
     let output = Command::new("sh").args(["-c", &line]).current_dir(scratch.path("")).output();

@@ -50,7 +50,7 @@ fn the_default_run_makes_a_small_complete_file() {
         at = here;
     }
     for text in
-        ["arXiv 2512.22655", "seed", "100200, all converged", "data:text/csv", "@media print"]
+        ["arXiv 2512.22655", "seed", "50700, all converged", "data:text/csv", "@media print"]
     {
         assert!(html.contains(text), "no {text}");
     }

@@ -177,7 +177,7 @@ fn interval_and_table_info() {
     snapshots(
         &scratch,
         "interval",
-        &["interval", "faithful.tvb", "logit(pi[1])", "--level", "0.9", "--method", "vb,anchored"],
+        &["interval", "faithful.tvb", "logit(pi[1])", "--level", "0.9", "--method", "vb,tvb"],
     );
     snapshots(&scratch, "table_info", &["table", "info", "faithful.tvb"]);
     let mut shard = vec!["table", "build", "-o", "shard.tvb", "--shard", "1/3", "--without-data"];

@@ -35,6 +35,7 @@ pub(crate) fn answer<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'p
             }
             Field::Count(n) => dict.set_item(name, n)?,
             Field::Truth(yes) => dict.set_item(name, yes)?,
+            Field::Words(words) => dict.set_item(name, words)?,
             Field::Names(_) => dict.set_item(name, flags(&answer.flags))?,
             // They are among the flags.
             Field::Sentences(_) => {}
@@ -68,10 +69,18 @@ pub(crate) fn curve<'py>(py: Python<'py>, points: &[CurvePoint]) -> PyResult<Bou
     Ok(dict)
 }
 
-/// What a coverage says of VB's own interval, in a few words.
+/// What a coverage says of an own interval that was made elsewhere, in a few words.
 #[pyfunction]
-pub(crate) fn verdict(coverage: f64, se: f64, level: f64, bootstraps: usize) -> &'static str {
-    Own::judge(coverage, se, level, bootstraps).map_or(UNCHECKED, Own::words)
+pub(crate) fn verdict(
+    lower: f64,
+    upper: f64,
+    coverage: f64,
+    se: f64,
+    level: f64,
+    bootstraps: usize,
+) -> &'static str {
+    let own = Own::judge_interval((lower, upper), (coverage, se), level, bootstraps);
+    own.map_or(UNCHECKED, Own::words)
 }
 
 /// One sentence on VB's own intervals at one level, from the name, the verdict and the coverage of each quantity.

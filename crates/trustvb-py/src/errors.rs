@@ -51,6 +51,7 @@ pub(crate) fn in_python(remedy: &Remedy) -> String {
         Remedy::ServeMethod => {
             "build the table with this method among `method`, or leave the method out".to_owned()
         }
+        Remedy::AskTvb => "tvb=True asks for them".to_owned(),
         Remedy::KeepData => "build the table with its data".to_owned(),
         Remedy::MakeTable => "make one with table(path=…)".to_owned(),
         Remedy::CompleteTable => "call table(path=…) again to complete it".to_owned(),

@@ -53,8 +53,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(answers::covered, module)?)?;
     module.add_function(wrap_pyfunction!(options::defaults, module)?)?;
     module.add_function(wrap_pyfunction!(options::method_name, module)?)?;
+    module.add("UNCHECKED", trustvb::answers::UNCHECKED)?;
     module.add_function(wrap_pyfunction!(options::method_needs, module)?)?;
-    module.add_function(wrap_pyfunction!(options::usual_methods, module)?)?;
     module.add_function(wrap_pyfunction!(options::all_methods, module)?)?;
     Ok(())
 }

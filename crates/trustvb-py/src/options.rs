@@ -150,12 +150,6 @@ pub(crate) fn method_needs(name: &str) -> PyResult<(Option<&'static str>, bool)>
     Ok((method.design().map(Design::name), method.needs_grid()))
 }
 
-/// Names of the methods that run when none are named.
-#[pyfunction]
-pub(crate) fn usual_methods(published: bool) -> Vec<&'static str> {
-    Method::usual(published).iter().map(|method| method.name()).collect()
-}
-
 /// What is meant where nothing is said, by the names of Python's parameters.
 #[pyfunction]
 pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {

@@ -6,18 +6,20 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 use trustvb::backend::Cpu;
+use trustvb::calibrate::Method;
 use trustvb::data::{Column, Dataset, Formula, Frame, TextColumn};
 use trustvb::fit::{Fit as InnerFit, FitOptions, Status, Stopping, fit};
 use trustvb::model::{
     ColumnKind, ColumnMixture, ColumnType, MixedData, MixtureColumn, ModelData, ModelSpec,
 };
 use trustvb::problem::Problem as InnerProblem;
+use trustvb::remedy::Advise;
 use trustvb::select::{Criterion, SelectError, SelectRequest};
 use trustvb::table::{Blueprint, BuildError, Shard, TableError};
 use trustvb::weights::{UnitWeights, WeightKind, WeightsFrom};
 
 use crate::arrays::{to_vec, vector};
-use crate::errors::{IntoException, run_error, value_error};
+use crate::errors::{IntoException, in_python, run_error, value_error};
 use crate::far::{Keeper, Summary};
 use crate::options::{Iteration, TableOptions};
 use crate::posterior::Posterior;
@@ -339,6 +341,22 @@ impl Problem {
             other => value_error(other),
         })?;
         Ok(found.to_json().to_string())
+    }
+
+    /// The methods of a table for which none are named, and what is to be said of what was left out.
+    fn usual_methods(
+        &self,
+        iteration: &str,
+        table: &str,
+        tvb: bool,
+    ) -> PyResult<(Vec<&'static str>, Option<String>)> {
+        let iteration = Iteration::parse(iteration)?;
+        let model = self.inner.model();
+        let start = iteration.start(model.n_components(), model.centre_len())?;
+        let plan = TableOptions::parse(table)?.plan(&iteration, start, self.inner.n_units())?;
+        let usual = plan.usual(&self.inner, tvb);
+        let names = usual.methods.into_iter().map(Method::name).collect();
+        Ok((names, usual.left_out.map(|left_out| left_out.advised(in_python))))
     }
 
     /// A table in memory, or at `path`: there it is completed when it was interrupted. In memory, fits that one of the

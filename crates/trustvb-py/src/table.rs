@@ -271,7 +271,7 @@ impl Table {
         Ok(values.into_iter().map(|(name, values)| (name, vector(py, values))).collect())
     }
 
-    /// All fits as columns: `design` (0 full, 1 split), `replicate`, `omega`, `status`, `sweeps`, `bound`,
+    /// All fits as columns: `design` (0 full, 1 split, 2 subset), `replicate`, `omega`, `status`, `sweeps`, `bound`,
     /// then the parameters by name.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let inner = self.inner.clone();
@@ -285,8 +285,13 @@ impl Table {
         let (mut omega, mut bound) = (Vec::new(), Vec::new());
         let mut parameters: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         for (job, path) in table.paths() {
-            for (i, &at) in table.omegas().iter().enumerate() {
-                design.push(i32::from(job.design == Design::Split));
+            let code = match job.design {
+                Design::Full => 0,
+                Design::Split => 1,
+                Design::Subset => 2,
+            };
+            for (i, &at) in table.omegas().iter().take(path.status.len()).enumerate() {
+                design.push(code);
                 replicate.push(job.replicate as i32);
                 omega.push(at);
                 status.push(path.status[i] as i32);

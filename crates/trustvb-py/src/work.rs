@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use trustvb::defaults::MAX_THREADS;
 use trustvb::table::Watch;
 
 use crate::errors::{run_error, value_error};
@@ -98,6 +99,7 @@ static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 fn pool(n_jobs: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     if let Some(n) = n_jobs {
+        let n = n.min(MAX_THREADS);
         return Ok(Arc::new(ThreadPoolBuilder::new().num_threads(n).build().map_err(value_error)?));
     }
     let mut held = POOL.lock().map_err(run_error)?;

@@ -15,6 +15,9 @@ import trustvb
 
 ROOT = Path(__file__).resolve().parents[3]
 
+#: Methods that read the grid of both designs, beside those that are usual.
+EVERY = ["recommended", "vb", "tvb", "anchored"]
+
 
 def run_command(*words: str | os.PathLike[str], cwd: Path | None = None) -> str:
     """Runs the `trustvb` command; `cargo xtask test` says where it is."""
@@ -75,7 +78,7 @@ def model(overlap):
 @pytest.fixture(scope="session")
 def table(model):
     """A small one, with both designs."""
-    return model.table(grid=20, bootstraps=200, omega_min=0.01)
+    return model.table(EVERY, grid=20, bootstraps=200, omega_min=0.01)
 
 
 @pytest.fixture(scope="session")

@@ -74,13 +74,14 @@ def test_the_coverage_is_the_share_of_bootstraps_whose_interval_holds_the_estima
     ],
 )
 def test_verdicts(coverage, se, level, bootstraps, verdict):
-    assert _native.verdict(coverage, se, level, bootstraps) == verdict
+    assert _native.verdict(0.0, 1.0, coverage, se, level, bootstraps) == verdict
 
 
 @pytest.mark.filterwarnings("ignore:undefined:trustvb.CalibrationWarning")
 def test_quantities_without_an_interval_and_without_a_spread(table):
     frame = table.intervals(["pi[1]", "log(mu[1,x2])", "0 * pi[1] + 2"])
-    assert list(frame.verdict) == ["VB is too short", "no interval", "VB is fine"]
+    # Nothing misses a constant, which says nothing.
+    assert list(frame.verdict) == ["VB is too short", "no interval", "VB was not checked"]
     assert list(frame.warnings) == ["", "undefined", ""] and frame.lower.isna().tolist()[1]
     assert " ".join(repr(frame).split()).startswith(
         "VB's 95% interval is too short for the only quantity that has one: it covers 6"
@@ -274,7 +275,7 @@ def test_a_grid_is_built_once_and_only_when_it_is_needed(overlap, monkeypatch):
     model.intervals(bootstraps=50, grid=9)
     assert len(built) == 3, "no grid is looked at"
     model.intervals(bootstraps=60)
-    assert built[3:] == [61]
+    assert built[3:] == [10], "what has a grid has the first of it, too"
     model.intervals(bootstraps=80)
     assert built[4:] == [20], "only those that were not there"
 

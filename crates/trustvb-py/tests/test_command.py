@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import trustvb
 from conftest import read_exactly
+from trustvb import _native
 
 ASKED = ["pi[1]", "mu[1,x1] - mu[2,x1]", "cor[1,1,2]", "logit(pi[1])"]
 METHODS = [
@@ -162,3 +163,85 @@ def test_threads_change_nothing(overlap):
     tables = [model.table(grid=5, bootstraps=9, n_jobs=n) for n in (1, 2, None)]
     first = tables[0].to_arrow()
     assert all(table.to_arrow().equals(first) for table in tables[1:])
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+@pytest.mark.parametrize("bootstraps", [12, 60, 250])
+@pytest.mark.parametrize("components", [1, 2])
+def test_verdicts_are_the_commands(overlap, overlap_path, json_of, bootstraps, components):
+    asked = ["-k", str(components), "-B", str(bootstraps), "--method", "recommended,vb"]
+    theirs = json_of("calibrate", overlap_path, *asked, "--level", "0.5,0.95")["intervals"]
+    verdicts = [a["verdict"] for a in theirs if a["method"] == "vb"]
+    assert all(a["verdict"] is None for a in theirs if a["method"] != "vb")
+    model = trustvb.GaussianMixture(components).fit(overlap)
+    ours = model.intervals(level=[0.5, 0.95], bootstraps=bootstraps)
+    assert list(ours.verdict) == verdicts
+    # The only weight is a point, which nothing misses: that says nothing.
+    assert (verdicts[0] == "VB was not checked") == (components == 1)
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+@pytest.mark.parametrize("bootstraps", [0, 20, 100, 1000])
+@pytest.mark.parametrize("coverage", [0.5, 0.88, 0.9, 0.93, 0.95, 0.97, 1.0, float("nan")])
+def test_a_verdict_is_the_librarys_wherever_it_is_drawn(coverage, bootstraps):
+    from trustvb._answer import headline, one_answer
+
+    se = (coverage * (1 - coverage) / max(1, bootstraps)) ** 0.5
+    found = (coverage, se, 0.95, bootstraps)
+    words = _native.verdict(0.0, 1.0, *found)
+    vb = {"quantity": 0, "functional": "h", "level": 0.95, "estimate": 0.5, "lower": 0.0}
+    vb |= {"upper": 1.0, "coverage": coverage, "coverage_se": se, "verdict": words}
+    vb |= {"flags": ([], [], []), "method": "vb"}
+    (row,) = one_answer([{**vb, "method": "balanced", "verdict": None}, vb], "balanced", bootstraps)
+    assert row["verdict"] == words
+    said = headline([row])
+    known = words != "VB was not checked"
+    assert known == (bootstraps > 0 and coverage == coverage)
+    assert ("is not known here" in said) == (not known)
+    assert ("not clearly too short" in said) == (words == "VB may be too short")
+    for point in [(1.0, 1.0), (float("nan"), 1.0)]:
+        assert _native.verdict(*point, *found) == "VB was not checked"
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_fits_of_subsets_are_called_so():
+    rng = np.random.default_rng(1)
+    data = np.vstack([rng.normal(0, 1, (2000, 2)), rng.normal(4, 1, (2000, 2))])
+    table = trustvb.GaussianMixture(2).fit(data).table(subsets=3, bootstraps=9)
+    fits = table.to_arrow().to_pandas()
+    assert fits.groupby("design", observed=True).size().to_dict() == {"full": 10, "subset": 3}
+    assert sorted(fits.replicate[fits.design == "subset"]) == [1, 2, 3]
+
+
+def wide(columns: int = 20, rows: int = 600) -> np.ndarray:
+    rng = np.random.default_rng(2)
+    return rng.normal(size=(rows, columns)) + 4 * (np.arange(rows) % 2)[:, None]
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_tvb_is_left_out_where_its_fits_are_not_cheap():
+    model = trustvb.GaussianMixture(2).fit(wide())
+    with pytest.warns(UserWarning, match="left out.*30000 more fits; tvb=True asks for them"):
+        rows = model.compare("pi[1]", bootstraps=300)
+    assert list(rows.method) == ["balanced", "vb"]
+    rows = model.compare("pi[1]", bootstraps=10, grid=3, tvb=True)
+    assert list(rows.method) == ["balanced", "vb", "tvb"]
+    assert list(model.intervals("pi[1]", bootstraps=10, grid=3, tvb=True).method) == [
+        *("balanced", "vb", "tvb")
+    ]
+    with pytest.warns(UserWarning, match="left out"):
+        table = model.table(bootstraps=20, grid=1000)
+    assert table.manifest["replicates"] == {"full": 20, "split": 0}
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+def test_a_table_has_the_grid_where_a_method_reads_one(overlap):
+    model = trustvb.GaussianMixture(2).fit(overlap)
+    table = model.table(bootstraps=10, grid=6)
+    fits = table.to_arrow().to_pandas()
+    sizes = fits.groupby(["design", "replicate"], observed=True).size()
+    assert sizes["full", 0] == 6 and sizes["full", 1] == 1 and sizes["split", 4] == 6
+    assert table.manifest["at_one"] == ["full"]
+    assert "fits>" in repr(table) and len(table.compare("pi[1]").method) == 3
+    with pytest.raises((ValueError, trustvb.TrustvbError), match="below ω = 1"):
+        table.compare("pi[1]", method="anchored")

@@ -122,9 +122,11 @@ fn data_file(table: &TvbTable, folder: &str) -> (String, Option<(String, String)
 pub(crate) fn resamples_in_words(table: &TvbTable) -> String {
     let there: Vec<String> = [Design::Full, Design::Split]
         .into_iter()
-        .map(|design| (design.name(), table.bootstraps(design).count()))
+        .map(|design| (design, table.bootstraps(design).count()))
         .filter(|(_, n)| *n > 0)
-        .map(|(name, n)| format!("{n} {name} bootstraps"))
+        .map(|(design, n)| {
+            format!("{n} {} bootstraps{}", design.name(), table.manifest().only_at(design))
+        })
         .collect();
     if there.is_empty() { "no bootstraps".to_owned() } else { there.join(" and ") }
 }

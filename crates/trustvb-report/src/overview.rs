@@ -59,7 +59,7 @@ impl<'a> Overview<'a> {
             let quoted = headline(quantity.at(level))?;
             let vb = quantity.at(level).find(|a| a.method == Method::Vb);
             let plain = in_plain_words(quantity.part.label(), called, coordinates);
-            let judged = vb.and_then(|vb| Judged::of(vb, resamples));
+            let judged = vb.and_then(Judged::known);
             Some(Row { part: quantity.part, plain, quoted, vb, judged })
         };
         Overview { level, resamples, rows: quantities.iter().filter_map(row).collect() }

@@ -26,5 +26,7 @@ pub const MAX_SWEEPS: usize = 2000;
 pub const ACCELERATION: usize = 5;
 /// Draws behind each law that has no exact form.
 pub const DRAWS: usize = 500;
+/// Threads that anybody may ask for: results do not depend on them, and no machine has more cores.
+pub const MAX_THREADS: usize = 1024;
 /// Rows that a group must have.
 pub const MIN_GROUP_ROWS: usize = 1;

@@ -42,6 +42,8 @@ pub enum Remedy {
     Methods(&'static [&'static str]),
     /// A table for the method that was asked, or another method.
     ServeMethod,
+    /// Ask for the paper's interval.
+    AskTvb,
     /// A table with its data.
     KeepData,
     /// Look what a table lacks.
@@ -140,6 +142,7 @@ pub fn in_command(remedy: &Remedy) -> String {
         Remedy::ServeMethod => {
             "build the table with this method in --method, or leave the method out".to_owned()
         }
+        Remedy::AskTvb => "--tvb asks for them".to_owned(),
         Remedy::KeepData => "build the table without --without-data".to_owned(),
         Remedy::InspectTable => "`trustvb table info` tells which".to_owned(),
         Remedy::MakeTable => "make one with `trustvb table build`".to_owned(),

@@ -42,7 +42,7 @@ NULL
   .Call(savvy_formula_is_known__impl, `text`)
 }
 
-#' Names of all methods, of those that are usually shown, and of the one to use.
+#' Names of all methods, and of the one to use.
 `method_names` <- function() {
   .Call(savvy_method_names__impl)
 }

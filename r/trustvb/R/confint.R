@@ -16,8 +16,11 @@ tvb_intervals <- function(object, parm = NULL, level = 0.95, method = NULL, draw
     upper = answers$upper, omega = answers$omega, coverage = answers$coverage, coverage_se = answers$coverage_se,
     recommended = answers$recommended > 0,
     flags = vapply(answers$flags, paste, "", collapse = ";"),
-    warnings = vapply(is_warning, paste, "", collapse = ";"), stringsAsFactors = FALSE
+    warnings = vapply(is_warning, paste, "", collapse = ";"),
+    verdict = ifelse(answers$verdict == "", NA, answers$verdict), stringsAsFactors = FALSE
   )
+  # What is said of VB's own intervals, a sentence for each level.
+  attr(out, "said") <- answers$said
   attr(out, "sentences") <- answers$sentences
   attr(out, "is_remark") <- answers$is_remark
   attr(out, "curves") <- answers$curve

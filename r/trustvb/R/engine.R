@@ -26,11 +26,11 @@ engine_of <- function(fit, methods = character()) {
   }
   if (!usable(state$engine)) {
     state$engine <- native(Engine$new(fit$model, fit$columns, fit$options))
-    state$held <- list(methods = character(), designs = character(), grid = FALSE)
+    state$held <- list(methods = character(), designs = character(), grid = character())
   }
   wanted <- needs(methods)
   held <- state$held
-  enough <- length(held$methods) > 0 && all(wanted$designs %in% held$designs) && (held$grid || !wanted$grid)
+  enough <- length(held$methods) > 0 && all(wanted$designs %in% held$designs) && all(wanted$grid %in% held$grid)
   if (!enough) {
     all <- unique(c(fit$methods, held$methods, wanted$methods))
     native(state$engine$build(c(list(methods = all), fit$settings, work_options(fit))))
@@ -43,10 +43,11 @@ engine_of <- function(fit, methods = character()) {
 needs <- function(methods) {
   each <- lapply(methods, function(method) native(method_needs(method)))
   designs <- vapply(each, function(one) one$design, "")
+  along <- vapply(each, function(one) one$grid > 0, NA)
   list(
     methods = vapply(each, function(one) one$name, ""),
     designs = setdiff(designs, ""),
-    grid = any(vapply(each, function(one) one$grid > 0, NA))
+    grid = setdiff(designs[along], "")
   )
 }
 

@@ -2,24 +2,24 @@
 
 tvb_mix <- function(formula, data, k = 2, covariance = c("full", "tied", "diagonal", "spherical"), bootstraps = 500,
                     seed = 1, method = c("recommended", "vb"), start = NULL, prior = "default", na.action = NULL,
-                    control = list(), threads = getOption("trustvb.threads"), progress = interactive()) {
+                    control = list(), threads = getOption("trustvb.threads"), progress = interactive(), tvb = FALSE) {
   parts <- mixture_parts(formula, data, na.action)
   parts$options <- list(covariance = check_shapes(if (missing(covariance)) "full" else covariance, 1))
-  fit_model(parts, match.call(), k, bootstraps, seed, method, start, prior, control, threads, progress)
+  fit_model(parts, match.call(), k, bootstraps, seed, with_tvb(method, tvb), start, prior, control, threads, progress)
 }
 
 tvb_reg <- function(formula, data, k = 2, noise = "estimate", bootstraps = 500, seed = 1,
                     method = c("recommended", "vb"), start = NULL, prior = "default", na.action = NULL,
-                    control = list(), threads = getOption("trustvb.threads"), progress = interactive()) {
+                    control = list(), threads = getOption("trustvb.threads"), progress = interactive(), tvb = FALSE) {
   parts <- regression_parts(formula, data, noise, na.action)
-  fit_model(parts, match.call(), k, bootstraps, seed, method, start, prior, control, threads, progress)
+  fit_model(parts, match.call(), k, bootstraps, seed, with_tvb(method, tvb), start, prior, control, threads, progress)
 }
 
 tvb_lca <- function(formula, data, k = 2, types = NULL, bootstraps = 500, seed = 1, method = c("recommended", "vb"),
                     prior = "default", na.action = NULL, control = list(), threads = getOption("trustvb.threads"),
-                    progress = interactive()) {
+                    progress = interactive(), tvb = FALSE) {
   parts <- class_parts(formula, data, types, na.action)
-  fit_model(parts, match.call(), k, bootstraps, seed, method, NULL, prior, control, threads, progress)
+  fit_model(parts, match.call(), k, bootstraps, seed, with_tvb(method, tvb), NULL, prior, control, threads, progress)
 }
 
 # What each model makes of a formula and data: columns for the library, and what is needed for other rows later.
@@ -118,5 +118,13 @@ fit_model <- function(parts, call, k, bootstraps, seed, method, start, prior, co
   fit$about <- native(engine_of(fit)$about())
   fit
 }
+
+check_tvb <- function(tvb) {
+  if (!is.logical(tvb) || length(tvb) != 1 || is.na(tvb)) trustvb_stop("options", "`tvb` is TRUE or FALSE")
+  tvb
+}
+
+# Methods with the paper's, if it is asked for.
+with_tvb <- function(method, tvb) c(method, if (check_tvb(tvb)) "tvb")
 
 check_threads <- function(threads) if (!is.null(threads)) check_whole(threads, "threads", 1)

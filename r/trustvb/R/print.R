@@ -29,44 +29,6 @@ interval_cells <- function(lower, upper, decimals) {
   ifelse(is.na(lower) | is.na(upper), "none", paste0("[", limits[[1]], ", ", limits[[2]], "]"))
 }
 
-# What the estimated coverage of VB's own intervals says of them: noise is two standard errors.
-judge <- function(own, bootstraps) {
-  nominal <- sqrt(own$level * (1 - own$level) / max(1, bootstraps))
-  se <- ifelse(is.na(own$coverage_se), 0, own$coverage_se)
-  ifelse(is.na(own$coverage) | !(own$upper > own$lower), NA,
-         ifelse(own$coverage + 2 * se < own$level, "short", ifelse(own$coverage > own$level + 2 * nominal, "wide", "fine")))
-}
-
-coverage_range <- function(coverage) {
-  ends <- unique(whole_percent(range(coverage)))
-  if (length(ends) == 2) paste0(sub("%$", "", ends[1]), "\u2013", ends[2]) else ends
-}
-
-verdict <- function(own, bootstraps) {
-  kinds <- judge(own, bootstraps)
-  known <- !is.na(kinds)
-  claimed <- level_percent(own$level[1])
-  if (!any(known)) return("Whether VB's own intervals cover what they claim is not known here.")
-  fine <- if (bootstraps >= 200) "fine" else paste("fine as far as", bootstraps, "bootstraps can tell")
-  covers <- coverage_range(own$coverage[known])
-  words <- c(short = "too short", wide = "longer than they need be", fine = fine)
-  if (length(unique(kinds[known])) == 1) {
-    kind <- kinds[known][1]
-    if (kind == "fine") return(paste0("VB's own ", claimed, " intervals are ", fine, ": they cover ", covers, "."))
-    return(paste0("VB's ", claimed, " intervals are ", words[[kind]], " for all ", sum(known), " quantities: they cover ",
-                  covers, "."))
-  }
-  parts <- vapply(intersect(c("short", "wide"), kinds), function(kind) {
-    those <- which(kinds == kind)
-    paste0(words[[kind]], " for ", length(those), " of ", nrow(own), " quantities (",
-           paste(utils::head(own$label[those], 4), collapse = ", "), if (length(those) > 4) ", \u2026", "), covering ",
-           coverage_range(own$coverage[those]))
-  }, "")
-  rest <- which(kinds == "fine")
-  paste0("VB's ", claimed, " intervals are ", paste(parts, collapse = "; "), ".",
-         if (length(rest) > 0) paste0(" VB's own are fine for the others, covering ", coverage_range(own$coverage[rest]), "."))
-}
-
 # Lines of a table: the interval to use first, VB's own and its coverage after it.
 answer_lines <- function(answers) {
   level <- answers$level[1]
@@ -85,7 +47,8 @@ answer_lines <- function(answers) {
     c(if (first$recommended[1]) "use this" else first$method[1], paste(level_percent(level), "interval"),
       interval_cells(first$lower, first$upper, decimals)),
     c("", "VB's own", interval_cells(own$lower, own$upper, decimals)),
-    c("VB", "covers", whole_percent(own$coverage))
+    # A point, as the only weight's interval is, covers nothing but itself.
+    c("VB", "covers", whole_percent(ifelse(own$upper > own$lower, own$coverage, NA)))
   )
   if (nrow(used) == 0) columns <- columns[c(1, 3)]
   names <- format(c("", "", first$label))
@@ -137,10 +100,9 @@ print.tvb <- function(x, level = 0.95, ...) {
   methods <- shown_methods(x)
   answers <- tvb_intervals(x, level = level, method = methods)
   cat(headline(x), "\n", sep = "")
-  own <- answers[answers$method == "vb", ]
   width <- getOption("width")
   if (length(methods) == 2) {
-    cat(strwrap(verdict(own, x$about$bootstraps), width = width, exdent = 2), sep = "\n")
+    cat(strwrap(attr(answers, "said")[1], width = width, exdent = 2), sep = "\n")
   } else {
     cat("There are no resamples, so nobody can say whether VB's own intervals cover.\n")
   }

@@ -1,7 +1,7 @@
 # Tables in folders: what `trustvb table build` makes, made and read by R.
 
 tvb_table <- function(object, path, method = NULL, bootstraps = NULL, keep_data = TRUE, threads = object$threads,
-                      progress = interactive()) {
+                      progress = interactive(), tvb = FALSE) {
   if (!inherits(object, "tvb") || is_table(object)) {
     trustvb_stop("options", "tvb_table() takes a fit by tvb_mix(), tvb_reg() or tvb_lca(), and the folder to keep its ",
                  "resamples in; read_table() opens such a folder")
@@ -14,9 +14,11 @@ tvb_table <- function(object, path, method = NULL, bootstraps = NULL, keep_data 
   # A fit without resamples is one that a table is to be made for.
   if (is.null(bootstraps)) bootstraps <- if (settings$bootstraps == 0) 500 else settings$bootstraps
   settings$bootstraps <- check_whole(bootstraps, "bootstraps", 1)
-  methods <- if (is.null(method)) native(method_names())$usual else needs(method)$methods
+  tvb <- check_tvb(tvb)
+  # Without methods the library serves the usual ones, which sizes decide.
+  methods <- if (is.null(method)) character() else needs(c(method, if (tvb) "tvb"))$methods
   work <- list(threads = check_threads(threads), progress = as.double(isTRUE(progress)))
-  options <- c(list(methods = methods, keep_data = as.double(keep_data)), settings, work)
+  options <- c(list(methods = methods, tvb = as.double(tvb), keep_data = as.double(keep_data)), settings, work)
   native(engine_of(object)$build_in(path, options))
   read_table(path, threads, progress)
 }

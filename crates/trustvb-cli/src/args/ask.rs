@@ -39,7 +39,7 @@ pub(crate) struct AskArgs {
     pub(crate) level: Vec<f64>,
     /// Methods, separated by commas, in a row each: recommended (that is, balanced), vb, tempered, jackknife,
     /// bootstrap; the paper's tvb, tvb-sequential and gpc; anchored and analytic, which balanced has superseded
-    /// [default: recommended,vb,tvb]
+    /// [default: recommended,vb, and tvb where its fits are cheap]
     #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
     pub(crate) method: Vec<String>,
     /// Draws behind each law that has no exact form

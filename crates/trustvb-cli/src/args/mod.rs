@@ -35,7 +35,7 @@ pub(crate) use table::{
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::{Path, PathBuf};
-use value::positive;
+use value::threads;
 
 const COMPLETIONS_EXAMPLES: &str = "Examples:
   trustvb completions bash
@@ -55,7 +55,7 @@ const MANUAL_EXAMPLES: &str = "Examples:
 )]
 pub(crate) struct Arguments {
     /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, global = true, value_name = "N", value_parser = positive)]
+    #[arg(long, global = true, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -201,6 +201,10 @@ pub(crate) struct GridArgs {
     /// A new split and new bootstraps at every ω, as in the paper's studies
     #[arg(long, help_heading = heading::PAPER)]
     pub(crate) fresh_splits: bool,
+    /// The paper's TVB beside the interval to use, also where its fits are not cheap: 100 for each bootstrap, one for
+    /// each fraction of the grid
+    #[arg(long, help_heading = heading::COMMON)]
+    pub(crate) tvb: bool,
     /// Everything as the paper's code had it: printed update, its prior, order by weight, k-means
     /// start for every replicate, plain sweeps stopped at a bound change of 1e-4 or 200 sweeps,
     /// intervals of means as t quantile times posterior sd, search over the whole grid

@@ -82,7 +82,8 @@ pub(crate) struct WantedTableArgs {
 pub(crate) struct TableContentArgs {
     /// CSV or Parquet file; '-' for standard input [default: Old Faithful]
     pub(crate) data: Option<PathBuf>,
-    /// Methods the table should serve, which decide its resamples [default: recommended,vb,tvb]
+    /// Methods the table should serve, which decide its resamples [default: recommended,vb, and
+    /// tvb where its fits are cheap]
     #[arg(long, value_delimiter = ',', value_name = "A,B", help_heading = heading::COMMON)]
     pub(crate) method: Vec<String>,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! What single options accept, and what they say otherwise.
 
+use trustvb::defaults::MAX_THREADS;
 use trustvb::model::ColumnType;
 
 pub(crate) fn scale(text: &str) -> Result<f64, String> {
@@ -10,6 +11,16 @@ pub(crate) fn positive(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(0) | Err(_) => Err(format!("`{text}` is not a whole number of at least 1")),
         Ok(n) => Ok(n),
+    }
+}
+
+/// A number of threads.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    match positive(text)? {
+        n if n > MAX_THREADS => {
+            Err(format!("there can be at most {MAX_THREADS}; leave it out to use all cores"))
+        }
+        n => Ok(n),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::interval::{Asked, ask};
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
-use crate::input::Given;
+use crate::input::{Given, Wish};
 use crate::{input, output, progress};
 use std::path::Path;
 use trustvb::backend::Cpu;
@@ -16,7 +16,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         return super::by::calibrate(args, data, functionals, column);
     }
     let settings = &args.model.settings;
-    let methods = input::methods_for(&args.question.ask.method, &args.grid, settings)?;
+    let named = input::methods_for(&args.question.ask.method, &args.grid, settings)?;
+    let wish = Wish { named, tvb: args.grid.tvb || args.question.all_methods };
     if args.save.is_some() && input::streams_rows(settings)? {
         return Err(Failure::usage(&TableError::Far));
     }
@@ -26,8 +27,11 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let functionals = input::functionals(functionals, problem.model().layout())?;
     output::check(&args.output)?;
     super::plot::check_all(&args.question)?;
-    let blueprint =
-        input::blueprint(&args.grid, &args.iteration, &problem, &methods, data.is_none())?;
+    let (blueprint, usual) =
+        input::blueprint(&args.grid, &args.iteration, &problem, &wish, data.is_none())?;
+    if !quiet {
+        input::say_left_out(&usual);
+    }
     let place = args.save.as_deref().map(input::place).transpose()?;
     if let Some(place) = &place {
         blueprint.claim(place, true)?;
@@ -54,7 +58,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let asked = Asked {
         table: &table,
         functionals: &functionals,
-        methods: &methods,
+        methods: &usual.methods,
         question: &args.question.ask,
         quiet,
     };

@@ -170,9 +170,9 @@ fn heading(asked: &Asked<'_>, source: &str) -> String {
     let fits = asked.table.n_fits();
     let resamples = [Design::Full, Design::Split]
         .into_iter()
-        .map(|design| (design.name(), asked.table.bootstraps(design).count()))
+        .map(|design| (design, asked.table.bootstraps(design).count()))
         .filter(|(_, n)| *n > 0)
-        .map(|(name, n)| format!("{n} {name} bootstraps"))
+        .map(|(design, n)| format!("{n} {} bootstraps{}", design.name(), manifest.only_at(design)))
         .collect::<Vec<_>>()
         .join(" and ");
     let resamples = if resamples.is_empty() { "no bootstraps".to_owned() } else { resamples };

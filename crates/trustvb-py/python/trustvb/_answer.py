@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
+from math import isnan
 from typing import Any
 
 from . import _native
 
-#: What a verdict can be besides those of the library.
-FINE, NOT_CHECKED, NO_INTERVAL = "VB is fine", "VB was not checked", "no interval"
+#: The library's words where nothing is known of VB's own interval, and what is said where there is none to use.
+NOT_CHECKED, NO_INTERVAL = _native.UNCHECKED, "no interval"
 
 #: Bootstraps of rows that do not tell theirs: enough to say what is said without "as far as".
 MANY = 1000
@@ -26,9 +26,6 @@ def one_answer(rows: Sequence[Row], method: str, bootstraps: int) -> list[Row]:
     for of in found.values():
         use, vb = of[method], of["vb"]
         coverage, se = float(vb["coverage"]), float(vb["coverage_se"])
-        words = _native.verdict(coverage, se, use["level"], bootstraps)
-        if vb["lower"] == vb["upper"]:
-            words = FINE  # a constant, which nothing misses
         answers.append(
             {
                 **{name: use[name] for name in ("functional", "level", "estimate")},
@@ -37,7 +34,7 @@ def one_answer(rows: Sequence[Row], method: str, bootstraps: int) -> list[Row]:
                 "vb_upper": vb["upper"],
                 "vb_coverage": coverage,
                 "vb_coverage_se": se,
-                "verdict": NO_INTERVAL if math.isnan(use["lower"]) else words,
+                "verdict": NO_INTERVAL if isnan(use["lower"]) else vb["verdict"],
                 "method": method,
                 "flags": use["flags"],
                 "bootstraps": bootstraps,
@@ -52,14 +49,8 @@ def headline(rows: Sequence[Row]) -> str:
     rows = [row for row in rows if row["level"] == level]
     if all(row["verdict"] == NO_INTERVAL for row in rows):
         return "No quantity has an interval."
-    # A constant is missed by nothing, which says nothing.
     known = [
-        (
-            str(row["functional"]),
-            NOT_CHECKED if row["vb_lower"] == row["vb_upper"] else str(row["verdict"]),
-            float(row["vb_coverage"]),
-        )
-        for row in rows
+        (str(row["functional"]), str(row["verdict"]), float(row["vb_coverage"])) for row in rows
     ]
     return _native.verdict_on_all(known, level, rows[0].get("bootstraps") or MANY)
 

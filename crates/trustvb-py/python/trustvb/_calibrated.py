@@ -161,6 +161,7 @@ class Calibrated(Estimator):
         resamples: str | os.PathLike[str] | None = None,
         matching: str | None = None,
         restarts: int | None = None,
+        tvb: bool = False,
         path: str | os.PathLike[str] | None = None,
         with_data: bool = True,
         n_jobs: int | None = None,
@@ -170,7 +171,8 @@ class Calibrated(Estimator):
 
         Parameters
         ----------
-        method : the methods it is to serve, which decide its resamples; the usual ones if not given.
+        method : the methods it is to serve, which decide its resamples. If not given: ``balanced``, ``vb``, and ``tvb``
+            where its fits are cheap, as sizes of data and table tell.
         grid, omega_min : points of the grid of ω, even in log ω, and the smallest; only ω = 1 is fitted if no
             method looks at others (``balanced``, ``tempered``, ``bootstrap`` do not).
         bootstraps : of each design.
@@ -180,6 +182,7 @@ class Calibrated(Estimator):
         resamples : a CSV file with your own.
         matching : ``"assignment"`` or ``"weight"``, how components of resamples get their numbers.
         restarts : k-means starts of each resample's own, instead of the full-data fit.
+        tvb : whether it serves ``tvb`` in any case.
         path : a folder to keep it in; a build that was interrupted goes on there.
         with_data : whether the folder gets the data too.
         n_jobs : threads, all cores if not given; results do not depend on it.
@@ -195,6 +198,7 @@ class Calibrated(Estimator):
             resamples=resamples,
             matching=matching,
             restarts=restarts,
+            tvb=tvb,
         )
         with Progress("fitting resamples", progress) as bar:
             native = self._problem.table(
@@ -220,8 +224,34 @@ class Calibrated(Estimator):
         resamples: str | os.PathLike[str] | None,
         matching: str | None,
         restarts: int | None,
+        tvb: bool = False,
     ) -> dict[str, Any]:
         """What the native module is told about a table, checked."""
+        request = self._table_settings(
+            grid=grid,
+            omega_min=omega_min,
+            bootstraps=bootstraps,
+            fresh_splits=fresh_splits,
+            subsets=subsets,
+            resamples=resamples,
+            matching=matching,
+            restarts=restarts,
+        )
+        return {"methods": self._methods(method, request, tvb), **request}
+
+    def _table_settings(
+        self,
+        *,
+        grid: int = 100,
+        omega_min: float = 0.001,
+        bootstraps: int = 500,
+        fresh_splits: bool = False,
+        subsets: int | None = None,
+        resamples: str | os.PathLike[str] | None = None,
+        matching: str | None = None,
+        restarts: int | None = None,
+    ) -> dict[str, Any]:
+        """All of it but the methods."""
         self._check_fitted()
         if self._weighted:
             raise ValueError(
@@ -229,7 +259,6 @@ class Calibrated(Estimator):
                 "rows count, fit with weights_are='survey'"
             )
         return {
-            "methods": _ask.methods(method, self._usual_methods(subsets)),
             "grid": _ask.whole("grid", grid),
             "omega_min": _ask.fraction("omega_min", omega_min, one=True),
             "bootstraps": _ask.whole("bootstraps", bootstraps),
@@ -241,15 +270,24 @@ class Calibrated(Estimator):
             "published": bool(self.published),
         }
 
-    def _usual_methods(self, subsets: int | None) -> list[str]:
-        """The methods that run when none are named; little bootstraps cannot serve ``tvb``."""
-        usual = _native.usual_methods(self.published)
-        return usual if subsets is None else [name for name in usual if name != "tvb"]
+    def _methods(
+        self, method: str | Iterable[str] | None, settings: dict[str, Any], tvb: bool
+    ) -> list[str]:
+        """Methods by name, or the usual ones for a table of these settings; with ``tvb`` the paper's among them."""
+        if method is not None:
+            named = _ask.methods(method, [])
+            return [*named, "tvb"] if tvb and "tvb" not in named else named
+        request = json.dumps({"methods": [], **settings})
+        usual, left_out = self._problem.usual_methods(self._iteration(), request, bool(tvb))
+        if left_out is not None:
+            warn(left_out, UserWarning)
+        return usual
 
     def _held_table(self, method: Sequence[str], options: dict[str, Any]) -> Table:
         """A table that answers by these methods: one that is kept, or a new one."""
         self._check_fitted()
         silent = {name: options.pop(name, None) for name in ("n_jobs", "progress")}
+        options.pop("tvb", None)
         if options.get("path") is not None:
             return self.table(method, **silent, **options)
         need = Need.of(method, options)
@@ -270,9 +308,9 @@ class Calibrated(Estimator):
         ``h``, ``level``, ``method``, ``draws`` and ``frame`` are those of :meth:`Table.intervals`, other arguments
         those of :meth:`table`. The table is built once and kept. Without ``method`` it holds fits of bootstraps at ω = 1
         alone; a method that looks at other ω (``tvb``, ``gpc``, ``anchored``) adds a grid, once, when it is first asked.
-        No fit is made twice.
+        No fit is made twice. With ``tvb=True`` the frame is that of :meth:`compare`, with the paper's interval.
         """
-        if method is not None:
+        if method is not None or table.get("tvb"):
             return self.compare(h, level, method, draws=draws, frame=frame, **table)
         held, asking = self._asked(h, level, self._one_method(), table)
         return held.intervals(h, level, draws=draws, frame=frame, **asking)
@@ -325,9 +363,13 @@ class Calibrated(Estimator):
         """Intervals by several methods, a row per quantity, method and level.
 
         Arguments are those of :meth:`Table.compare` and :meth:`table`. If no method is named these are ``balanced``,
-        ``vb`` and ``tvb``, for which a table with a grid of ω is built.
+        ``vb``, and ``tvb`` where its fits, on a grid of ω, are cheap; ``tvb=True`` asks for it in any case.
         """
-        methods = _ask.methods(method, self._usual_methods(table.get("subsets")))
+        self._check_fitted()
+        others = ("n_jobs", "progress", "path", "with_data")
+        settings = {name: x for name, x in table.items() if name not in (*others, "tvb")}
+        tvb = bool(table.pop("tvb", False))
+        methods = self._methods(method, self._table_settings(**settings), tvb)
         held, asking = self._asked(h, level, methods, table)
         return held.compare(h, level, methods, draws=draws, frame=frame, **asking)
 

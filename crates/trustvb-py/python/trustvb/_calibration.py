@@ -273,6 +273,8 @@ class Calibration:
             names.append(name)
             sentences.append(sentence)
             distrust.append(True)
+        coverage, se = float(choice["coverage"]), float(choice["coverage_se"])
+        known = (lower, upper, coverage, se, level, self._bootstraps("full"))
         return {
             "functional": self.names[i],
             "method": method,
@@ -285,6 +287,7 @@ class Calibration:
             "upper": upper,
             "coverage": choice["coverage"],
             "coverage_se": choice["coverage_se"],
+            "verdict": _native.verdict(*known) if method == "vb" else None,
             "flags": (names, sentences, distrust),
             "curve": choice["curve"],
         }

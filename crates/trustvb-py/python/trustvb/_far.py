@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 _Vector = NDArray[np.float64]
 Summary = tuple[list[str], int, list[float], list[float], list[float], list[float]]
 
-#: Methods that need no resamples of rows.
-METHODS = ["jackknife", "vb"]
-
 
 class Parts(Protocol):
     """Whoever holds the parts of a data set."""
@@ -105,9 +102,6 @@ class DistributedMixture(GaussianMixture):
         self._check_shape(names, ends[-1], len(names), reset=True)
         self.n_rows_, self.n_dropped_ = ends[-1], sum(dropped for _, dropped in known)
         self._fit_problem(problem, None)
-
-    def _usual_methods(self, subsets: int | None) -> list[str]:
-        return list(METHODS) if subsets is None else super()._usual_methods(subsets)
 
     def intervals(
         self,

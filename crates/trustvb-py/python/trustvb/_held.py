@@ -17,8 +17,8 @@ class Need:
 
     designs: frozenset[str]
     """Of its bootstraps."""
-    grid: bool
-    """Whether fits below ω = 1 are looked at."""
+    grid: frozenset[str]
+    """Those of them of which fits below ω = 1 are looked at."""
     fits_anew: bool
     """Whether a method makes fits of its own, by the table's settings."""
     along: str
@@ -33,7 +33,7 @@ class Need:
         others = {name: x for name, x in options.items() if name not in along and x is not None}
         return cls(
             frozenset(design for design, _ in needs.values() if design is not None),
-            any(grid for _, grid in needs.values()),
+            frozenset(design for design, grid in needs.values() if grid and design is not None),
             any(design is None and name != "vb" for name, (design, _) in needs.items()),
             json.dumps(along, sort_keys=True, default=str),
             json.dumps(others, sort_keys=True, default=str),
@@ -47,10 +47,10 @@ class Need:
         # asked before.
         if ("full" in self.designs) != ("full" in there.designs):
             return False
-        if self.grid and not (there.grid and self.along == there.along):
+        if self.grid and not (self.grid <= there.grid and self.along == there.along):
             return False
         if self.fits_anew:
-            return (self.grid, self.along) == (there.grid, there.along)
+            return (bool(self.grid), self.along) == (bool(there.grid), there.along)
         return True
 
 

@@ -195,7 +195,7 @@ class Table:
         self,
         h: str | Function,
         level: float = 0.95,
-        method: str = "anchored",
+        method: str | None = None,
         *,
         step: int | None = None,
         draws: int = 500,
@@ -203,6 +203,7 @@ class Table:
     ) -> pandas.DataFrame | Any:
         """Estimated coverage by ω, with its Monte-Carlo standard error.
 
+        ``method`` is ``anchored`` if not given, or ``tvb`` where bootstraps of all units have no grid of ω.
         ``tempered`` has a curve over stretches of VB's law, ω above 1 among them; methods that choose no ω
         have that of ``anchored``.
 
@@ -211,6 +212,8 @@ class Table:
         """
         step = 0 if step is None else _ask.whole("step", step)
         (level,) = _ask.levels(level)
+        if method is None:
+            method = "tvb" if "full" in self.manifest.get("at_one", ()) else "anchored"
         curve = self._native.curve(_ask.single(h), method, level, step, _ask.whole("draws", draws))
         return _frames.make(curve, frame)
 
@@ -230,7 +233,7 @@ class Table:
 
         columns: dict[str, Any] = self._native.columns()
         design = pyarrow.DictionaryArray.from_arrays(
-            pyarrow.array(columns.pop("design")), pyarrow.array(["full", "split"])
+            pyarrow.array(columns.pop("design")), pyarrow.array(["full", "split", "subset"])
         )
         table = pyarrow.table({"design": design, **columns})
         return table.replace_schema_metadata({"trustvb": self._native.manifest})

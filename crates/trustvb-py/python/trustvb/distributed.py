@@ -87,6 +87,7 @@ def build_table(
     resamples: str | os.PathLike[str] | None = None,
     matching: str | None = None,
     restarts: int | None = None,
+    tvb: bool = False,
     with_data: bool = True,
     shards: int | None = None,
     via: Literal["client", "folder"] = "client",
@@ -100,7 +101,8 @@ def build_table(
     client : of any cluster of ``dask.distributed``; trustvb must be installed on its machines, in the same version.
     model : a fitted :class:`GaussianMixture` or :class:`MixtureRegression`. Its data are sent once to each worker.
     path : a folder to keep the table in; parts that are there are not built again.
-    method, grid, omega_min, bootstraps, fresh_splits, subsets, resamples, matching, restarts, with_data : as for ``model.table``.
+    method, grid, omega_min, bootstraps, fresh_splits, subsets, resamples, matching, restarts, tvb, with_data :
+        as for ``model.table``.
     shards : tasks to make of it; one for each part of the table, and at most 256, if not given.
     via : ``"client"``: workers send their parts to this process, which needs nothing but the cluster;
         ``"folder"``: workers write into ``path``, a folder or a store that all of them reach under that name.
@@ -132,6 +134,7 @@ def build_table(
         resamples=resamples,
         matching=matching,
         restarts=restarts,
+        tvb=tvb,
     )
     work = TableShards.of(model._problem, model._iteration(), request, with_data)
     if path is not None:

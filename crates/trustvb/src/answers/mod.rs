@@ -5,15 +5,14 @@
 //! else.
 
 mod numbers;
-mod own;
 mod plain;
 mod record;
 mod verdict;
 mod warnings;
 mod words;
 
+pub use crate::calibrate::{Own, UNCHECKED};
 pub use numbers::{deserved, number, percent, significant, whole_percent};
-pub use own::{Own, UNCHECKED};
 pub use plain::{Element, in_plain_words};
 pub use record::{Field, answer_json, answers_csv, answers_json, csv_cell, csv_number, fields};
 pub use verdict::{Judged, verdict, verdict_on};

@@ -18,6 +18,8 @@ pub enum Field<'a> {
     Count(usize),
     /// Yes or no.
     Truth(bool),
+    /// A few words, where there is something to say.
+    Words(Option<&'static str>),
     /// Names.
     Names(Vec<&'static str>),
     /// Sentences, one for each of the names.
@@ -40,6 +42,7 @@ pub fn fields(answer: &Answer) -> Vec<(&'static str, Field<'_>)> {
         ("upper", Field::Number(Some(answer.upper))),
         ("coverage", Field::Number(answer.coverage)),
         ("coverage_se", Field::Number(answer.coverage_se)),
+        ("verdict", Field::Words(answer.verdict())),
         ("limits_se", Field::Pair(answer.limits_se)),
         ("law", Field::Text(&answer.law)),
         ("extra_fits", Field::Count(answer.extra_fits)),
@@ -57,6 +60,7 @@ impl Field<'_> {
             Field::Pair(pair) => json!(pair.map(|(l, u)| json!([number(l), number(u)]))),
             Field::Count(n) => json!(n),
             Field::Truth(yes) => json!(yes),
+            Field::Words(words) => json!(words),
             Field::Names(names) => json!(names),
             Field::Sentences(sentences) => json!(sentences),
             Field::Curve(points) => {
@@ -82,6 +86,7 @@ impl Field<'_> {
             }
             Field::Count(n) => n.to_string(),
             Field::Truth(yes) => yes.to_string(),
+            Field::Words(words) => csv_cell(words.unwrap_or_default()),
             Field::Names(names) => csv_cell(&names.join(";")),
             Field::Sentences(sentences) => csv_cell(&sentences.join(";")),
             Field::Curve(points) => points.len().to_string(),

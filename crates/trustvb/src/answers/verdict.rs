@@ -18,6 +18,11 @@ impl Judged {
     pub fn of(vb: &Answer, bootstraps: usize) -> Option<Judged> {
         Some(Judged { own: Own::of(vb, bootstraps)?, coverage: vb.coverage? })
     }
+
+    /// What is known of an answer by `vb` from the table that it was asked of.
+    pub fn known(vb: &Answer) -> Option<Judged> {
+        Some(Judged { own: vb.own?, coverage: vb.coverage? })
+    }
 }
 
 /// One sentence on VB's own intervals at one level. `quantities` holds the answers to each quantity; `bootstraps`
@@ -35,7 +40,7 @@ pub fn verdict(quantities: &[&[Answer]], level: f64, bootstraps: usize) -> Optio
         .zip(own)
         .map(|(answers, vb)| {
             let label = answers.first().map_or("", |a| a.label.as_str());
-            (label, vb.and_then(|vb| Judged::of(vb, bootstraps)))
+            (label, vb.and_then(Judged::known))
         })
         .collect();
     Some(verdict_on(&judged, level, bootstraps))

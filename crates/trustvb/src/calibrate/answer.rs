@@ -1,6 +1,6 @@
 //! A calibrated interval with its evidence, or why there is none.
 
-use super::{CurvePoint, Flag, Method};
+use super::{CurvePoint, Flag, Method, Own, UNCHECKED};
 use crate::model::ModelError;
 use crate::posterior::Posterior;
 use crate::remedy::{Advise, Remedy};
@@ -28,6 +28,8 @@ pub struct Answer {
     pub coverage: Option<f64>,
     /// Its Monte-Carlo standard error (0 for `analytic`, which has none).
     pub coverage_se: Option<f64>,
+    /// What resamples say of VB's own interval; nothing of other methods', or if that is not known.
+    pub own: Option<Own>,
     /// Monte-Carlo standard errors of the limits, when they come from draws.
     pub limits_se: Option<(f64, f64)>,
     /// What to know before trusting it.
@@ -46,6 +48,11 @@ impl Answer {
     /// ω̂, unless the method has none.
     pub fn shown_omega(&self) -> Option<f64> {
         (self.method == Method::Vb || self.method.chooses_omega()).then_some(self.omega)
+    }
+
+    /// What is to be thought of VB's own interval, in a few words; nothing of other methods'.
+    pub fn verdict(&self) -> Option<&'static str> {
+        (self.method == Method::Vb).then(|| self.own.map_or(UNCHECKED, Own::words))
     }
 }
 

@@ -46,7 +46,7 @@ impl<'a> CoverageCurve<'a> {
     }
 
     pub(super) fn omegas(&self) -> &'a [f64] {
-        self.evidence.omegas()
+        self.evidence.omegas_of(self.design)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -26,6 +26,10 @@ pub enum Target {
 pub trait Evidence: Sync {
     /// The grid, from large to small.
     fn omegas(&self) -> &[f64];
+    /// The points of it at which bootstraps of a design are there, which may be the first alone.
+    fn omegas_of(&self, _design: Design) -> &[f64] {
+        self.omegas()
+    }
     /// `u` of every bootstrap that has one at grid point `i`.
     fn places(&self, design: Design, target: Target, i: usize) -> Vec<f64>;
     /// Bootstraps of a design that are there, and that there should be.

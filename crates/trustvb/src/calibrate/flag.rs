@@ -117,6 +117,15 @@ pub enum Flag {
         /// The estimate there.
         estimate: f64,
     },
+    /// A component's regression has so few rows that its coefficients cannot be learned from them.
+    FewRowsOfRegression {
+        /// 1-based component.
+        component: usize,
+        /// Its rows, rounded.
+        rows: usize,
+        /// Coefficients.
+        coefficients: usize,
+    },
     /// Every resample has the same estimate, so that resampling says nothing.
     IdenticalEstimates,
     /// Derivatives were used to cut the Monte-Carlo error of the resamples.
@@ -180,7 +189,7 @@ impl Flag {
             Flag::IdenticalEstimates => "identical-estimates",
             Flag::ComponentsOverlap { .. } => "components-overlap",
             Flag::PriorDominates { .. } => "prior-dominates",
-            Flag::FewRows { .. } => "few-rows",
+            Flag::FewRows { .. } | Flag::FewRowsOfRegression { .. } => "few-rows",
             Flag::Steadied { .. } => "steadied",
             Flag::OtherOptimum { .. } => "other-optimum",
         }
@@ -255,6 +264,17 @@ impl Flag {
                 "resamples move the weights of the {many} {times:.1} times as much as VB's posterior says: these \
                  data hardly tell the {many} apart, and intervals may miss more often than they claim; fewer \
                  {many} or more data would help"
+            ),
+            Flag::FewRows { component, rows, columns: 1 } => format!(
+                "component {component} has {} for its mean and its variance: too few to learn a variance from, and the \
+                 component may not be real; use fewer components or more data",
+                rows_in_words(*rows)
+            ),
+            Flag::FewRowsOfRegression { component, rows, coefficients } => format!(
+                "component {component} has {} for {}: too few to learn a regression from, and the component may not be \
+                 real; use fewer components, fewer predictors or more data",
+                rows_in_words(*rows),
+                COEFFICIENT.count(*coefficients)
             ),
             Flag::FewRows { component, rows, columns } => format!(
                 "component {component} has {rows} rows for {columns} columns: a covariance of so many columns cannot \
@@ -435,12 +455,15 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     if !emptied.is_empty() {
         answer.flags.push(Flag::EmptiedComponents { components: emptied, called });
     }
+    if let Some(few) = few_rows_of_regression(question, &counts) {
+        answer.flags.push(few);
+    }
     let blocks = &table.layout().blocks;
     // A covariance that all components share is known from all rows.
     let own = |b: &&Block| b.family == Family::NormalWishart && b.sharing == Sharing::Nothing;
     let Some(gaussian) = blocks.iter().find(own) else { return };
-    // One column has a variance, not a shape; an emptied component has been told.
-    let few = |k: &usize| gaussian.dim > 1 && counts[*k] < FEW_ROWS * gaussian.dim as f64;
+    // An emptied component has been told.
+    let few = |k: &usize| counts[*k] < FEW_ROWS * gaussian.dim as f64;
     if let Some(k) = (0..counts.len()).filter(few).find(|&k| !is_emptied(counts[k])) {
         answer.flags.push(Flag::FewRows {
             component: k + 1,
@@ -449,6 +472,29 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
         });
     }
 }
+
+/// A component whose regression has few rows for its coefficients, if there is one. Components have groups; their rows are
+/// as many as groups have on average.
+fn few_rows_of_regression(question: &Question<'_>, counts: &[f64]) -> Option<Flag> {
+    let (table, data) = (question.table, question.table.data()?);
+    let of_regression = |block: &&Block| block.family == Family::MvNormal;
+    let coefficients = table.layout().blocks.iter().find(of_regression)?.dim;
+    let rows = |k: usize| counts[k] * data.n_rows() as f64 / data.n_units().max(1) as f64;
+    let few = |k: &usize| !is_emptied(counts[*k]) && rows(*k) < FEW_ROWS * coefficients as f64;
+    let k = (0..counts.len()).find(few)?;
+    Some(Flag::FewRowsOfRegression {
+        component: k + 1,
+        rows: rows(k).round() as usize,
+        coefficients,
+    })
+}
+
+fn rows_in_words(rows: usize) -> String {
+    Noun { one: "row", many: "rows" }.count(rows)
+}
+
+/// What coefficients are called.
+const COEFFICIENT: Noun = Noun { one: "coefficient", many: "coefficients" };
 
 /// How many times as much bootstraps of all units move a weight as VB's posterior says, on the logit scale; the
 /// largest of all weights. Little bootstraps move it from where their subset has it. `None` without bootstraps or with one

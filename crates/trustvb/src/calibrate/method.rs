@@ -190,7 +190,10 @@ impl Method {
     pub fn is_possible(self, table: &TvbTable) -> bool {
         match (self, self.design()) {
             (Method::Vb, _) => true,
-            (_, Some(design)) => table.bootstraps(design).next().is_some(),
+            (_, Some(design)) => {
+                let has_grid = table.omegas_of(design).len() == table.omegas().len();
+                table.bootstraps(design).next().is_some() && (has_grid || !self.needs_grid())
+            }
             (_, None) => table.data().is_some() && !table.manifest().published_intervals,
         }
     }

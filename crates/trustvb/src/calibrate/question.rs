@@ -144,6 +144,7 @@ impl<'a> Question<'a> {
             upper,
             coverage: None,
             coverage_se: None,
+            own: None,
             limits_se,
             flags: Vec::new(),
             curve: Vec::new(),
@@ -245,6 +246,10 @@ impl Evidence for Question<'_> {
         self.table.omegas()
     }
 
+    fn omegas_of(&self, design: Design) -> &[f64] {
+        self.table.omegas_of(design)
+    }
+
     /// What is known, computed if nothing is. Once the question is cancelled nothing is computed: the
     /// answer will not be given.
     fn places(&self, design: Design, target: Target, i: usize) -> Vec<f64> {
@@ -288,8 +293,9 @@ impl Evidence for Question<'_> {
         let (mut bad, mut all) = (0u32, 0u32);
         for (_, path) in self.table.bootstraps(design) {
             all += 1;
-            bad +=
-                u32::from(!matches!(path.status[i], StatusCode::Converged | StatusCode::Stalled));
+            let good =
+                matches!(path.status.get(i), Some(StatusCode::Converged | StatusCode::Stalled));
+            bad += u32::from(!good);
         }
         f64::from(bad) / f64::from(all.max(1))
     }

@@ -84,10 +84,21 @@ pub(super) fn check_bootstraps(
     method: Method,
 ) -> Result<(), CalibrateError> {
     let (evidence, design) = (curve.evidence(), curve.design());
-    if evidence.bootstraps(design).0 > 0 && evidence.has_checked_fit(design) {
-        return Ok(());
+    if evidence.bootstraps(design).0 == 0 || !evidence.has_checked_fit(design) {
+        return Err(missing(method, design));
     }
-    Err(missing(method, design))
+    if method.needs_grid() && evidence.omegas_of(design).len() < evidence.omegas().len() {
+        let needs = match design {
+            Design::Split => "fits of bootstraps of half the units below ω = 1",
+            Design::Full | Design::Subset => "fits of bootstraps of all units below ω = 1",
+        };
+        return Err(CalibrateError::Missing {
+            method: method.name(),
+            needs,
+            remedy: Remedy::ServeMethod,
+        });
+    }
+    Ok(())
 }
 
 /// Says that the table lacks the bootstraps a method needs.

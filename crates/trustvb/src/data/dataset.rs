@@ -128,6 +128,27 @@ impl Dataset {
     }
 }
 
+/// So few components are tried whatever the number of units: that is quick, and warnings say what it is worth.
+const FEW_COMPONENTS: usize = 10;
+
+/// Checks that there are units enough for the components: at least one for each, and two where the components are many,
+/// which would work for long on what nobody can tell apart.
+pub(crate) fn check_components(
+    source: &str,
+    unit: &'static str,
+    n_units: usize,
+    n_components: usize,
+) -> Result<(), DataError> {
+    let file = || source.to_owned();
+    if n_units < n_components {
+        return Err(DataError::TooFewUnits { file: file(), unit, n_units, n_components });
+    }
+    if n_components > FEW_COMPONENTS && n_units < 2 * n_components {
+        return Err(DataError::ManyComponents { file: file(), unit, n_units, n_components });
+    }
+    Ok(())
+}
+
 /// Checks that a mixture makes sense for rows of which source, names, number and the ranges of columns are known: rows
 /// enough, no constant column, no size that squares lose; and with covariances (`gram` gives the lower triangle of the
 /// Gram matrix of the centred columns scaled to length one) no exact linear relation.
@@ -138,10 +159,7 @@ pub(crate) fn check_rows(
 ) -> Result<(), DataError> {
     let n_columns = names.len();
     let file = || source.to_owned();
-    if n_rows < n_components {
-        let unit = "row";
-        return Err(DataError::TooFewUnits { file: file(), unit, n_units: n_rows, n_components });
-    }
+    check_components(source, "row", n_rows, n_components)?;
     if gram.is_some() && n_rows <= n_columns {
         let needed = n_columns + 1;
         return Err(DataError::TooFewRows { file: file(), n_rows, n_columns, needed });

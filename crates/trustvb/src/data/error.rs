@@ -348,6 +348,20 @@ pub enum DataError {
         /// Components asked for.
         n_components: usize,
     },
+    /// Very many components, with fewer than two units for each.
+    #[error(
+        "{file}: {n_components} components for {}, which is fewer than two for each", count(*.n_units, unit)
+    )]
+    ManyComponents {
+        /// The file.
+        file: String,
+        /// What a unit is: `row` or `group`.
+        unit: &'static str,
+        /// Units.
+        n_units: usize,
+        /// Components asked for.
+        n_components: usize,
+    },
     /// Fewer rows than the columns need.
     #[error(
         "{file}: {} for {}, where at least {needed} rows are needed; choose fewer columns, or \
@@ -516,6 +530,9 @@ impl Advise for DataError {
             }
             DataError::TooFewUnits { n_units, .. } => {
                 vec![Remedy::Components(*n_units), Remedy::Do("bring more data")]
+            }
+            DataError::ManyComponents { n_units, .. } => {
+                vec![Remedy::Components(n_units / 2), Remedy::Do("bring more data")]
             }
             DataError::Inexact { .. } => vec![
                 Remedy::Do("divide it by a power of two"),

@@ -1,6 +1,10 @@
-//! Makes every line end in a single `\n`, so that lines can be counted without special cases.
+//! Makes every line end in a single `\n`, so that lines can be counted without special cases, and refuses one that never
+//! ends.
 
 use std::io::{self, Read};
+
+/// Bytes that a line may have: more would be the memory of a machine before anything can be said of it.
+const LONGEST: u64 = 1 << 26;
 
 /// Turns `\r\n` and a lone `\r` into `\n`, and ends the last line.
 pub(super) struct UnixLines<R> {
@@ -8,11 +12,13 @@ pub(super) struct UnixLines<R> {
     after_return: bool,
     ended: bool,
     bytes_read: u64,
+    /// Bytes of the line at hand so far.
+    of_line: u64,
 }
 
 impl<R: Read> UnixLines<R> {
     pub(super) fn new(inner: R) -> Self {
-        UnixLines { inner, after_return: false, ended: false, bytes_read: 0 }
+        UnixLines { inner, after_return: false, ended: false, bytes_read: 0, of_line: 0 }
     }
 
     /// Bytes taken from the source so far.
@@ -34,6 +40,20 @@ impl<R: Read> Read for UnixLines<R> {
                 return Ok(1);
             }
             self.bytes_read += n as u64;
+            let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
+            self.of_line = match buffer[..n].iter().rposition(ends) {
+                Some(last) => (n - last) as u64,
+                None => self.of_line + n as u64,
+            };
+            if self.of_line > LONGEST {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!(
+                        "a line has more than {} MB, so it holds no rows of a table",
+                        LONGEST >> 20
+                    ),
+                ));
+            }
             if !self.after_return && !buffer[..n].contains(&b'\r') {
                 return Ok(n);
             }

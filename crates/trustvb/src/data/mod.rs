@@ -45,7 +45,7 @@ pub use centres::read_centres;
 pub(crate) use csv::is_missing;
 pub use csv::{read_csv, write_csv};
 pub use dataset::Dataset;
-pub(crate) use dataset::check_rows;
+pub(crate) use dataset::{check_components, check_rows};
 pub use error::DataError;
 pub use formula::Formula;
 pub use frame::{Column, Frame, TextColumn};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::collinear::find_relation_in;
-use super::dataset::check_scale;
+use super::dataset::{check_components, check_scale};
 use super::error::DataError;
 
 /// Name of the column of ones.
@@ -82,14 +82,8 @@ pub(crate) fn check_for_mixture(
     let named = data.names();
     let file = || named.source.clone();
     let sizes = data.group_sizes();
-    if sizes.len() < n_components {
-        return Err(DataError::TooFewUnits {
-            file: file(),
-            unit: if named.labels.is_some() { "group" } else { "row" },
-            n_units: sizes.len(),
-            n_components,
-        });
-    }
+    let unit = if named.labels.is_some() { "group" } else { "row" };
+    check_components(&named.source, unit, sizes.len(), n_components)?;
     let mut small = (0..sizes.len()).filter(|&group| sizes[group] < min_rows_per_group);
     if let Some(group) = small.next() {
         return Err(DataError::SmallGroup {

@@ -116,6 +116,21 @@ impl PathFits {
         }
     }
 
+    /// Its first fits, of so many numbers each.
+    pub(crate) fn up_to(&self, n_omegas: usize, row: usize) -> PathFits {
+        if n_omegas >= self.status.len() {
+            return self.clone();
+        }
+        PathFits {
+            parameters: self.parameters[..n_omegas * row].to_vec(),
+            bound: self.bound[..n_omegas].to_vec(),
+            sweeps: self.sweeps[..n_omegas].to_vec(),
+            status: self.status[..n_omegas].to_vec(),
+            end: None,
+            search: self.search.clone(),
+        }
+    }
+
     /// A path of one fit with the room of a longer one.
     pub(super) fn grown(&self, n_omegas: usize, row: usize) -> PathFits {
         let mut longer = PathFits::with_capacity(n_omegas, row);

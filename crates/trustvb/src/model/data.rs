@@ -118,6 +118,15 @@ impl ModelData {
         spec.stored_data(data)
     }
 
+    /// Number of rows: of groups, those of all of them.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            ModelData::Groups(data) => data.n_rows(),
+            ModelData::Statistics(data) => data.n_rows(),
+            ModelData::Rows(_) | ModelData::Mixed(_) | ModelData::Far(_) => self.n_units(),
+        }
+    }
+
     /// Number of units.
     pub fn n_units(&self) -> usize {
         match self {

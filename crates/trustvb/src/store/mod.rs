@@ -36,8 +36,10 @@ const HASH: &str = "hash";
 pub(crate) trait Manifest: Serialize + DeserializeOwned + Clone {
     /// How messages speak of such a store.
     const WORDS: &'static Words;
-    /// The version of what is written; the first whose parts are sealed, too.
+    /// The latest version of what is written.
     const SCHEMA: u32;
+    /// The first version whose parts are sealed.
+    const SEALED: u32 = Self::SCHEMA;
     /// A field without which it is a manifest of something else, compared before all others.
     const OWN: Option<&'static str>;
     /// What may be in a folder before its manifest, beside parts.
@@ -98,7 +100,7 @@ impl<M: Manifest> Store<M> {
         let (mut value, schema) = read_manifest::<M>(place)?;
         let damaged = |what: String| damaged::<M>(place, MANIFEST, what);
         let stated = value.as_object_mut().and_then(|fields| fields.remove(HASH));
-        let seal = match (stated, schema == M::SCHEMA) {
+        let seal = match (stated, schema >= M::SEALED) {
             (Some(stated), true) => {
                 let found = hash(&value);
                 if stated.as_str() != Some(found.as_str()) {
@@ -268,10 +270,13 @@ fn content(manifest: &impl Serialize) -> io::Result<Vec<u8>> {
 /// The first field in which two manifests differ, with both values shortly.
 pub(crate) fn difference<M: Manifest>(a: &M, b: &M) -> Option<(String, String, String)> {
     let value = |manifest: &M| serde_json::to_value(manifest).unwrap_or_default();
-    let (a, b) = (value(a), value(b));
+    let (mut a, mut b) = (value(a), value(b));
     // What is said first should be what somebody chose, not what follows from it.
     let own = M::OWN.and_then(|own| first_difference(own, &a[own], &b[own]));
+    let schema = |value: &mut Value| value.as_object_mut().and_then(|all| all.remove("schema"));
+    let schemas = (schema(&mut a).unwrap_or_default(), schema(&mut b).unwrap_or_default());
     own.or_else(|| first_difference("", &a, &b))
+        .or_else(|| first_difference("schema", &schemas.0, &schemas.1))
 }
 
 /// The first leaf in which two JSON values differ, as `path.seed`, with both values.

@@ -228,6 +228,7 @@ fn settings(study: &Study, cell: &Cell, seed: u64) -> Settings {
         omegas: vec![1.0],
         omega_min: study.omega_min,
         replicates: Replicates::default(),
+        at_one: Vec::new(),
         bootstraps: study.bootstraps,
         fresh_splits: false,
         subsets: None,

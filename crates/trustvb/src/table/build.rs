@@ -53,25 +53,18 @@ impl Advise for BuildError {
     }
 }
 
-/// Bytes of so many paths of a table in memory.
-pub(super) fn bytes(manifest: &Manifest, paths: usize) -> f64 {
+/// Bytes of so many fits of a table in memory.
+pub(super) fn bytes(manifest: &Manifest, fits: usize) -> f64 {
     // Parameters, bound, sweeps and status.
-    let fit = 8.0 * (manifest.layout.len() + 3) as f64;
-    paths as f64 * manifest.omegas.len() as f64 * fit
-}
-
-/// Number of paths of a manifest.
-pub(super) fn n_paths(manifest: &Manifest) -> usize {
-    [Design::Full, Design::Split, Design::Subset].map(|d| manifest.numbers(d).len()).iter().sum()
+    fits as f64 * 8.0 * (manifest.layout.len() + 3) as f64
 }
 
 /// Refuses a table that memory cannot hold.
-pub(super) fn check_memory(manifest: &Manifest, paths: usize, more: f64) -> Result<(), TooLarge> {
-    let fits = paths as f64 * manifest.omegas.len() as f64;
+pub(super) fn check_memory(manifest: &Manifest, fits: usize, more: f64) -> Result<(), TooLarge> {
     let what = format!("a table of {fits} fits of {} numbers each", manifest.layout.len() + 3);
     memory::check(
         &what,
-        bytes(manifest, paths) + more,
+        bytes(manifest, fits) + more,
         &[Remedy::FewerFits, Remedy::Do("use a machine with more memory")],
     )
 }
@@ -141,21 +134,35 @@ pub(super) fn run_from<E: From<BuildError> + Send>(
         first: 0,
         known: Some(known),
     };
+    let batch = |work: &Work<'_>, jobs: &[Job]| {
+        // Paths of one length at a time.
+        let (whole, short): (Vec<Job>, Vec<Job>) = jobs
+            .iter()
+            .partition(|job| manifest.omegas_of_job(**job).len() == manifest.omegas.len());
+        batch(work, &whole, backend, watch, &sink)?;
+        match short.first() {
+            None => Ok(()),
+            Some(job) => {
+                let omegas = manifest.omegas_of_job(*job);
+                batch(&Work { omegas, ..*work }, &short, backend, watch, &sink)
+            }
+        }
+    };
     if !model.is_far() {
-        return batches.iter().try_for_each(|jobs| batch(&work, jobs, backend, watch, &sink));
+        return batches.iter().try_for_each(|jobs| batch(&work, jobs));
     }
     // One subset after the other is fetched, so that memory holds one.
     let n_units = model.n_units();
     let resamples = blueprint.resamples.within_subsets(n_units);
     for (number, jobs) in by_subset(manifest, batches) {
         if number == 0 {
-            batch(&work, &jobs, backend, watch, &sink)?;
+            batch(&work, &jobs)?;
             continue;
         }
         let fetched = model.excerpt(&blueprint.resamples.subset(number, n_units));
         let fetched = fetched.unwrap_or(Err(Degenerate::NotFinite)).map_err(BuildError::from)?;
         let work = Work { model: fetched.as_ref(), resamples: &resamples, ..work };
-        batch(&work, &jobs, backend, watch, &sink)?;
+        batch(&work, &jobs)?;
     }
     Ok(())
 }
@@ -210,8 +217,8 @@ pub(super) fn build(
     watch: &Watch<'_>,
 ) -> Result<TvbTable, BuildError> {
     let manifest = blueprint.manifest();
-    check_memory(&manifest, n_paths(&manifest), 0.0)?;
     let jobs = jobs(&manifest);
+    check_memory(&manifest, manifest.fits_of(jobs.iter().copied()), 0.0)?;
     (watch.begin)(jobs.len() as u64);
     let paths = Mutex::new(BTreeMap::new());
     run(blueprint, &manifest, &[jobs], backend, watch, |job, fits| {

@@ -116,7 +116,7 @@ fn compare(manifest: &Manifest, first: Option<Paths>, second: Option<Paths>) -> 
             });
             match difference {
                 Some(what) => Compared::Different(what),
-                None => Compared::Same(first.len() * manifest.omegas.len()),
+                None => Compared::Same(first.iter().map(|(_, path)| path.status.len()).sum()),
             }
         }
     }
@@ -125,7 +125,7 @@ fn compare(manifest: &Manifest, first: Option<Paths>, second: Option<Paths>) -> 
 /// The first number in which two paths differ, in words.
 fn difference(manifest: &Manifest, a: &PathFits, b: &PathFits) -> Option<String> {
     let width = manifest.layout.len();
-    manifest.omegas.iter().enumerate().find_map(|(i, omega)| {
+    manifest.omegas.iter().take(a.status.len()).enumerate().find_map(|(i, omega)| {
         let here = |what: &str, a: String, b: String| {
             Some(format!("ω {omega}: {what} is {a} in the first table and {b} in the second"))
         };

@@ -131,10 +131,12 @@ impl Blueprint {
         }
         let batch = rayon::current_num_threads() * PARTS_PER_THREAD;
         // The parts of a batch, each as fits and as columns; the full-data path is held twice.
-        let at_once = batch.min(missing.len()) * manifest.block as usize;
-        check_memory(manifest, 2 * (at_once + 1), 0.0).map_err(BuildError::from)?;
         let of_batch = |chunks: &[Chunk]| chunks.iter().flat_map(|b| b.jobs(manifest)).collect();
         let batches: Vec<Vec<Job>> = missing.chunks(batch).map(of_batch).collect();
+        let fits = |jobs: &Vec<Job>| manifest.fits_of(jobs.iter().copied());
+        let at_once = batches.iter().map(fits).max().unwrap_or(0);
+        let at_once = 2 * (at_once + manifest.omegas.len());
+        check_memory(manifest, at_once, 0.0).map_err(BuildError::from)?;
         let gathered = Gathered::default();
         run(self, manifest, &batches, backend, watch, |job, fits| {
             match gathered.add(manifest, job, fits) {

@@ -22,7 +22,7 @@ pub struct Estimate {
     pub parts: usize,
     /// Seconds before the first path: the file of the data, and the full-data path, which every shard makes for itself.
     pub reference_seconds: f64,
-    /// Seconds for a path of a bootstrap.
+    /// Seconds for a path of a bootstrap; where some designs have the whole grid and others do not, on average.
     pub path_seconds: f64,
     /// Bytes of memory of a process with one thread.
     pub memory: f64,
@@ -61,17 +61,18 @@ fn estimate(blueprint: &Blueprint, budget: Duration) -> Result<Estimate, BuildEr
     let manifest = blueprint.manifest();
     let hashing = clock.elapsed().as_secs_f64();
     let (reference_seconds, path_seconds) = trial(blueprint, &manifest, budget)?;
-    let jobs = jobs(&manifest).len();
-    let points = manifest.omegas.len();
+    let jobs = jobs(&manifest);
     let (width, row) = (manifest.layout.len() + 5, 8.0);
     let columns = blueprint.problem.data().columns();
     let values: f64 = columns.iter().map(|column| column.len() as f64 * row).sum();
-    let fits = jobs * points;
-    let part = f64::from(manifest.block) * (points * width) as f64 * row;
+    let fits = manifest.fits_of(jobs.iter().copied());
+    let chunks = Chunk::all(&manifest);
+    let largest = chunks.iter().map(|chunk| chunk.fits(&manifest)).max().unwrap_or(0);
+    let part = (largest * width) as f64 * row;
     Ok(Estimate {
         fits,
-        paths: jobs,
-        parts: Chunk::all(&manifest).len(),
+        paths: jobs.len(),
+        parts: chunks.len(),
         reference_seconds: hashing + keeping_seconds(&columns) + reference_seconds,
         path_seconds,
         // The columns as read and as the model has them; then a weighted copy and two forms of a part.
@@ -104,10 +105,16 @@ fn trial(
     budget: Duration,
 ) -> Result<(f64, f64), BuildError> {
     let (model, points) = (blueprint.problem.model().as_ref(), manifest.omegas.len());
-    let bootstraps: Vec<Job> = jobs(manifest)
+    let (bootstraps, short): (Vec<Job>, Vec<Job>) = jobs(manifest)
         .into_iter()
         .filter(|job| job.replicate > 0 && job.design != Design::Subset)
-        .collect();
+        .partition(|job| manifest.omegas_of_job(*job).len() == points);
+    // Of both kinds of paths together, from the seconds of a long one.
+    let mut short_seconds = 0.0;
+    let average = |long: f64, of_short: f64| {
+        let all = (bootstraps.len() + short.len()).max(1) as f64;
+        (bootstraps.len() as f64 * long + short.len() as f64 * of_short) / all
+    };
     let began = Instant::now();
     let mut tried = 1;
     // Seconds of the first point alone, with all its starts, of the full data and of a bootstrap.
@@ -126,14 +133,19 @@ fn trial(
             first: 0,
             known: None,
         };
+        if tried == 1 && points > 1 {
+            short_seconds = path_seconds(&work, &short, budget / 8);
+        }
         let path = path_seconds(&work, &bootstraps, budget / 8);
         if tried >= points || began.elapsed() * 5 > budget {
             let Some(starts) = first.filter(|_| tried > 1) else {
                 // Nothing is known of later points but that one start of many makes one.
-                return Ok((full + (points - 1) as f64 * path.min(full), points as f64 * path));
+                let long = average(points as f64 * path, short_seconds);
+                return Ok((full + (points - 1) as f64 * path.min(full), long));
             };
             let seconds = |start, tried| whole(start, tried, omegas.len(), points);
-            return Ok((seconds(starts.0, full), seconds(starts.1, path)));
+            let long = average(seconds(starts.1, path), short_seconds);
+            return Ok((seconds(starts.0, full), long));
         }
         first = first.or(Some((full, path)));
         tried *= 4;

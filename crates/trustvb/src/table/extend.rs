@@ -1,6 +1,6 @@
 //! A table that grows: fits that another one has are not made again.
 
-use super::build::{check_memory, jobs, n_paths, run_from};
+use super::build::{check_memory, jobs, run_from};
 use super::{Blueprint, BuildError, Manifest, TvbTable, Watch};
 use crate::backend::{Backend, Job};
 use crate::fit::{PathFits, StatusCode};
@@ -8,22 +8,20 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// What a table gives to one that is to be built.
-#[derive(Clone, Copy, PartialEq)]
-enum Gives {
-    /// Whole paths.
-    Whole,
+#[derive(Default)]
+struct Known<'t> {
+    /// Paths, and how many of their fits are wanted, from the first.
+    whole: Vec<(&'t Job, &'t PathFits, usize)>,
     /// Fits at the first ω, from which paths can go on.
-    First,
-    /// Nothing.
-    Nothing,
+    first: Vec<(&'t Job, &'t PathFits)>,
 }
 
 impl Blueprint {
     /// How many fits of `table` need not be made again for this one: none unless both have the same problem and the
     /// same settings but for grid, designs and number of bootstraps.
     pub fn known_fits(&self, table: &TvbTable) -> usize {
-        let (_, known) = known(&self.manifest(), table);
-        known.iter().map(|(_, path)| path.status.len()).sum()
+        let Known { whole, first } = known(&self.manifest(), table);
+        first.len() + whole.iter().map(|(.., wanted)| wanted).sum::<usize>()
     }
 
     /// Builds the table in memory as [`build`](Self::build) does, bit for bit, without making those fits again that
@@ -35,16 +33,15 @@ impl Blueprint {
         watch: &Watch<'_>,
     ) -> Result<TvbTable, BuildError> {
         let manifest = self.manifest();
-        check_memory(&manifest, n_paths(&manifest), 0.0)?;
-        let (gives, there) = known(&manifest, table);
-        let there: BTreeMap<Job, PathFits> =
-            there.into_iter().map(|(job, path)| (*job, path.clone())).collect();
-        let (whole, first) = match gives {
-            Gives::Whole => (there, BTreeMap::new()),
-            Gives::First | Gives::Nothing => (BTreeMap::new(), there),
-        };
-        let jobs: Vec<Job> =
-            jobs(&manifest).into_iter().filter(|job| !whole.contains_key(job)).collect();
+        let mut jobs = jobs(&manifest);
+        check_memory(&manifest, manifest.fits_of(jobs.iter().copied()), 0.0)?;
+        let Known { whole, first } = known(&manifest, table);
+        let row = manifest.layout.len();
+        let whole: BTreeMap<Job, PathFits> =
+            whole.into_iter().map(|(job, path, wanted)| (*job, path.up_to(wanted, row))).collect();
+        let first: BTreeMap<Job, PathFits> =
+            first.into_iter().map(|(job, path)| (*job, path.clone())).collect();
+        jobs.retain(|job| !whole.contains_key(job));
         (watch.begin)(jobs.len() as u64);
         let paths = Mutex::new(whole);
         if !jobs.is_empty() {
@@ -59,28 +56,32 @@ impl Blueprint {
 }
 
 /// The paths of `table` that one with this manifest can use, and how.
-fn known<'t>(manifest: &Manifest, table: &'t TvbTable) -> (Gives, Vec<(&'t Job, &'t PathFits)>) {
+fn known<'t>(manifest: &Manifest, table: &'t TvbTable) -> Known<'t> {
+    let mut known = Known::default();
     #[cfg(feature = "parquet")]
     if table.is_thin() {
-        return (Gives::Nothing, Vec::new());
+        return known;
     }
-    let gives = match alike(manifest) == alike(table.manifest()) {
-        true if table.omegas() == manifest.omegas => Gives::Whole,
-        true if table.omegas() == &manifest.omegas[..1] => Gives::First,
-        _ => Gives::Nothing,
-    };
+    if alike(manifest) != alike(table.manifest()) {
+        return known;
+    }
     // A fit that was read from a file has no state to go on from.
     let goes_on = |path: &PathFits| {
         path.end.is_some() || path.status.first() == Some(&StatusCode::Degenerate)
     };
-    let wanted = |(job, path): &(&Job, &PathFits)| {
-        manifest.numbers(job.design).contains(&job.replicate)
-            && (gives == Gives::Whole || goes_on(path))
-    };
-    match gives {
-        Gives::Nothing => (gives, Vec::new()),
-        _ => (gives, table.paths().filter(wanted).collect()),
+    for (job, path) in table.paths() {
+        if !manifest.numbers(job.design).contains(&job.replicate) {
+            continue;
+        }
+        let (there, wanted) = (table.manifest().omegas_of_job(*job), manifest.omegas_of_job(*job));
+        // The first fits of a path do not depend on what follows.
+        if there.starts_with(wanted) {
+            known.whole.push((job, path, wanted.len()));
+        } else if there == &wanted[..1] && goes_on(path) {
+            known.first.push((job, path));
+        }
     }
+    known
 }
 
 /// A manifest without what says how many fits there are, and not which.
@@ -89,6 +90,8 @@ fn alike(manifest: &Manifest) -> Manifest {
     same.settings.omegas.clear();
     same.settings.omega_min = 0.0;
     same.settings.replicates = Default::default();
+    same.settings.at_one.clear();
+    same.schema = 0;
     same.settings.bootstraps = 0;
     same
 }

@@ -1,5 +1,6 @@
 //! What a table is made with: everything that decides its content.
 
+use crate::backend::Job;
 use crate::fit::{PathOptions, Start};
 use crate::hash::hex;
 use crate::model::{ModelData, ModelSpec};
@@ -12,8 +13,13 @@ use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// The version of the files' meaning; raised when an older reader would misread them. Since 2 `data.parquet` may
-/// hold statistics instead of rows; since 3 manifest and parts are sealed.
-const SCHEMA: u32 = 3;
+/// hold statistics instead of rows; since 3 manifest and parts are sealed; since 4 bootstraps of a design may be fitted at
+/// the first ω alone.
+const SCHEMA: u32 = 4;
+
+/// The first version whose manifests and parts are sealed. A table in which all designs have the whole grid is still
+/// written so.
+const SEALED: u32 = 3;
 
 /// A grid of fractions, even in log ω, from 1 down to `min`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +66,9 @@ pub struct Settings {
     pub omega_min: f64,
     /// Bootstraps of each design.
     pub replicates: Replicates,
+    /// Designs whose bootstraps are fitted at the first ω alone, because no method that was asked for looks at others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_one: Vec<Design>,
     /// Bootstraps for methods that draw their own.
     pub bootstraps: u32,
     /// Fresh splits at every ω.
@@ -87,6 +96,34 @@ impl Settings {
             Design::Split => self.replicates.split,
             Design::Subset => 0,
         }
+    }
+
+    /// The points of the grid at which bootstraps of a design are fitted, from large to small.
+    pub fn omegas_of(&self, design: Design) -> &[f64] {
+        // What little bootstraps are compared with is fitted where they are.
+        let own = if design == Design::Subset { Design::Full } else { design };
+        match self.at_one.contains(&own) {
+            true => &self.omegas[..self.omegas.len().min(1)],
+            false => &self.omegas,
+        }
+    }
+
+    /// ` at ω = 1` for a design that has nothing else where others have a grid.
+    pub fn only_at(&self, design: Design) -> &'static str {
+        if self.omegas_of(design).len() < self.omegas.len() { " at ω = 1" } else { "" }
+    }
+
+    /// The same for one replicate: the full data are fitted on the whole grid.
+    pub(crate) fn omegas_of_job(&self, job: Job) -> &[f64] {
+        match (job.design, job.replicate) {
+            (Design::Full, 0) => &self.omegas,
+            _ => self.omegas_of(job.design),
+        }
+    }
+
+    /// Fits of some replicates.
+    pub(super) fn fits_of(&self, jobs: impl IntoIterator<Item = Job>) -> usize {
+        jobs.into_iter().map(|job| self.omegas_of_job(job).len()).sum()
     }
 
     /// The replicates of a design. The full data themselves are always there; a half sample only with its
@@ -143,11 +180,19 @@ impl Manifest {
     /// The version of what is written.
     pub(super) const SCHEMA: u32 = SCHEMA;
 
+    /// The first version whose parts carry checksums.
+    pub(super) const SEALED: u32 = SEALED;
+
+    /// The version that says all of these settings: the smallest, so that tables of earlier programs can be completed.
+    fn version(settings: &Settings) -> u32 {
+        if settings.at_one.is_empty() { SEALED } else { SCHEMA }
+    }
+
     /// The manifest of a table of a problem with these settings.
     pub fn new(settings: Settings, problem: &Problem) -> Manifest {
         let data = problem.data();
         Manifest {
-            schema: SCHEMA,
+            schema: Manifest::version(&settings),
             library: env!("CARGO_PKG_VERSION").to_owned(),
             settings,
             layout: problem.model().layout().as_ref().clone(),
@@ -174,7 +219,7 @@ impl Manifest {
     #[cfg(feature = "parquet")]
     pub(crate) fn without_data(settings: Settings, layout: &Layout, n_units: usize) -> Manifest {
         Manifest {
-            schema: SCHEMA,
+            schema: Manifest::version(&settings),
             library: env!("CARGO_PKG_VERSION").to_owned(),
             settings,
             layout: layout.clone(),

@@ -24,6 +24,7 @@ mod reader;
 mod request;
 #[cfg(feature = "parquet")]
 mod sealed;
+mod usual;
 mod words;
 
 pub use crate::defaults::{STARTS, TABLE_TOLERANCE};
@@ -46,6 +47,7 @@ pub use reader::TableReader;
 #[cfg(feature = "parquet")]
 pub(crate) use reader::Thin;
 pub use request::{Blueprint, TableRequest};
+pub use usual::{LeftOut, Usual};
 pub use words::TableWords;
 
 use crate::backend::Job;
@@ -158,7 +160,7 @@ impl TvbTable {
 
     /// Whether parts like its own carry checksums; a table that was read in an older format has none.
     pub fn is_checked(&self) -> bool {
-        self.manifest.schema >= Manifest::SCHEMA
+        self.manifest.schema >= Manifest::SEALED
     }
 
     /// The blocks of its posteriors.
@@ -191,6 +193,11 @@ impl TvbTable {
     /// The grid, from large to small.
     pub fn omegas(&self) -> &[f64] {
         &self.manifest.omegas
+    }
+
+    /// The points of the grid at which bootstraps of a design were fitted.
+    pub fn omegas_of(&self, design: Design) -> &[f64] {
+        self.manifest.omegas_of(design)
     }
 
     /// A replicate's fits along the grid, when the table has them.
@@ -241,7 +248,7 @@ impl TvbTable {
     /// for certain questions does not have them all.
     pub fn parameters<'a>(&self, path: &'a PathFits, i: usize) -> Option<&'a [f64]> {
         let row = self.layout.len();
-        let fitted = path.status[i] != StatusCode::Degenerate;
+        let fitted = path.status.get(i).is_some_and(|status| *status != StatusCode::Degenerate);
         path.parameters.get(i * row..(i + 1) * row).filter(|_| fitted && !path.bound.is_empty())
     }
 
@@ -250,7 +257,7 @@ impl TvbTable {
     pub(crate) fn row<'a>(&self, path: &'a PathFits, i: usize) -> Option<Cow<'a, [f64]>> {
         #[cfg(feature = "parquet")]
         if let Some(thin) = self.thin.as_deref().filter(|_| Thin::is_thin(path)) {
-            let fitted = path.status[i] != StatusCode::Degenerate;
+            let fitted = path.status.get(i).is_some_and(|status| *status != StatusCode::Degenerate);
             return fitted.then(|| Cow::Owned(thin.row(&self.layout, path, i)));
         }
         self.parameters(path, i).map(Cow::Borrowed)

@@ -45,6 +45,11 @@ impl Chunk {
             .collect()
     }
 
+    /// Fits that it holds.
+    pub(super) fn fits(&self, manifest: &Manifest) -> usize {
+        manifest.fits_of(self.jobs(manifest))
+    }
+
     /// Its file in the table.
     pub(super) fn file(&self) -> String {
         format!("{PARTS}/{}-{:05}.parquet", self.design.name(), self.number)
@@ -70,7 +75,7 @@ pub(super) fn write(
     let row = manifest.layout.len();
     let mut parameters = vec![Vec::new(); row];
     for (job, fits) in paths {
-        for (i, &omega) in manifest.omegas.iter().enumerate() {
+        for (i, &omega) in manifest.omegas_of_job(*job).iter().enumerate() {
             replicates.push(job.replicate as i32);
             omegas.push(omega);
             status.push(fits.status[i] as i32);
@@ -102,12 +107,14 @@ pub(super) fn read(kept: &Kept, chunk: Chunk) -> Result<Vec<(Job, PathFits)>, St
     names.extend(manifest.layout.parameter_names());
     let damaged = |what: &str| kept.damaged(&file, what);
     let jobs = chunk.jobs(manifest);
-    let n_omegas = manifest.omegas.len();
-    let n_rows = jobs.len() * n_omegas;
+    let n_rows = chunk.fits(manifest);
     let columns = kept.read_part(&file, &chunk.content(manifest), &names, n_rows)?;
     let mut paths = Vec::with_capacity(jobs.len());
-    for (at, job) in jobs.into_iter().enumerate() {
-        let rows = at * n_omegas..(at + 1) * n_omegas;
+    let mut next = 0;
+    for job in jobs {
+        let n_omegas = manifest.omegas_of_job(job).len();
+        let rows = next..next + n_omegas;
+        next = rows.end;
         let mut fits = PathFits {
             parameters: Vec::with_capacity(n_omegas * manifest.layout.len()),
             bound: columns[4][rows.clone()].to_vec(),
@@ -165,8 +172,14 @@ pub(super) fn glimpse(
     need: &Need<'_>,
 ) -> Result<Vec<Glimpse>, StoreError> {
     let (manifest, file) = (&kept.manifest, chunk.file());
-    let (jobs, period) = (chunk.jobs(manifest), manifest.omegas.len());
+    let jobs = chunk.jobs(manifest);
     let names = manifest.layout.parameter_names();
+    let period = jobs.first().map_or(0, |job| manifest.omegas_of_job(*job).len());
+    if jobs.iter().any(|job| manifest.omegas_of_job(*job).len() != period) {
+        // The full data beside bootstraps at the first ω: one small part.
+        return Ok(read(kept, chunk)?.into_iter().map(|path| need.of(path, names.len())).collect());
+    }
+    let need = &need.within(period);
     let every: Vec<usize> = (0..period).collect();
     let mut deep: Vec<usize> = (0..need.depth).chain(need.points.iter().copied()).collect();
     deep.sort_unstable();
@@ -213,8 +226,19 @@ pub(super) fn glimpse(
 }
 
 impl Need<'_> {
+    /// What is needed of paths of so many fits.
+    fn within(&self, period: usize) -> Need<'_> {
+        let points = self.points.partition_point(|&i| i < period);
+        Need { points: &self.points[..points], depth: self.depth.min(period), ..*self }
+    }
+
     /// What is needed of a path that was read whole.
     pub(super) fn of(&self, (job, fits): (Job, PathFits), row: usize) -> Glimpse {
+        let own = self.within(fits.status.len());
+        own.of_whole((job, fits), row)
+    }
+
+    fn of_whole(&self, (job, fits): (Job, PathFits), row: usize) -> Glimpse {
         let fit = |i: usize| &fits.parameters[i * row..(i + 1) * row];
         let of_depth = |i: usize| self.columns.iter().map(move |&column| fit(i)[column]);
         let mut parameters = Vec::with_capacity(self.depth * self.columns.len());

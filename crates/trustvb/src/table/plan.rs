@@ -15,6 +15,8 @@ pub struct Plan {
     pub designs: Vec<Design>,
     /// Whether anything but ω = 1 will be asked.
     pub needs_grid: bool,
+    /// Designs of whose bootstraps nothing but ω = 1 will be asked, although others have a grid.
+    pub at_one: Vec<Design>,
     /// Points of the grid.
     pub grid: usize,
     /// The smallest ω.
@@ -56,6 +58,7 @@ impl Plan {
         Plan {
             designs,
             needs_grid: true,
+            at_one: Vec::new(),
             grid: defaults::GRID,
             omega_min: defaults::OMEGA_MIN,
             bootstraps: defaults::BOOTSTRAPS,
@@ -84,7 +87,16 @@ impl Plan {
     /// Asks for what these methods need, and for no more.
     pub fn serve(&mut self, methods: &[Method]) {
         self.designs = methods.iter().filter_map(|method| method.design()).collect();
-        self.needs_grid = methods.iter().any(|method| method.needs_grid());
+        let on_grid: Vec<Design> = methods
+            .iter()
+            .filter(|method| method.needs_grid())
+            .filter_map(|method| method.design())
+            .collect();
+        self.needs_grid = !on_grid.is_empty();
+        self.at_one = [Design::Full, Design::Split]
+            .into_iter()
+            .filter(|design| self.designs.contains(design) && !on_grid.contains(design))
+            .collect();
     }
 
     /// Refuses wishes that do not go together, or that no table can hold.
@@ -141,6 +153,16 @@ impl Plan {
             }
             OmegaGrid { points: self.grid, min: self.omega_min }.omegas()
         };
+        // Where the grid is one point, nothing is left out.
+        let has = |design: &Design| match design {
+            Design::Full => replicates.full > 0,
+            Design::Split => replicates.split > 0,
+            Design::Subset => false,
+        };
+        let at_one = match omegas.len() {
+            1 => Vec::new(),
+            _ => self.at_one.iter().copied().filter(has).collect(),
+        };
         let path = PathOptions {
             fit: if self.published {
                 FitOptions {
@@ -169,6 +191,7 @@ impl Plan {
             omegas,
             omega_min: self.omega_min,
             replicates,
+            at_one,
             bootstraps: self.bootstraps,
             fresh_splits: self.fresh_splits,
             subsets: self.subsets.filter(|_| replicates.full > 0),

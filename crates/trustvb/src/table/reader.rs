@@ -89,22 +89,23 @@ impl TableReader {
 
     /// Whether its parts carry checksums; those of an older format have none.
     pub fn is_checked(&self) -> bool {
-        self.manifest().schema >= Manifest::SCHEMA
+        self.manifest().schema >= Manifest::SEALED
     }
 
     /// Bytes of memory that the whole table takes.
     pub fn bytes(&self) -> f64 {
-        bytes(&self.kept.manifest, self.n_paths())
+        bytes(&self.kept.manifest, self.n_fits())
     }
 
-    fn n_paths(&self) -> usize {
-        self.chunks.len() * self.kept.manifest.block as usize
+    fn n_fits(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.fits(&self.kept.manifest)).sum()
     }
 
     /// Bytes that every thread holds while it reads: a part as bytes, as columns and as rows.
     fn reading(&self) -> f64 {
         let threads = rayon::current_num_threads().min(self.chunks.len());
-        2.0 * bytes(&self.kept.manifest, threads * self.kept.manifest.block as usize)
+        let largest = self.chunks.iter().map(|chunk| chunk.fits(&self.kept.manifest)).max();
+        2.0 * bytes(&self.kept.manifest, threads * largest.unwrap_or(0))
     }
 
     /// The whole table. Parts that are not there are left out.
@@ -112,7 +113,7 @@ impl TableReader {
     /// # Errors
     /// If a part is damaged, or the table does not fit into memory.
     pub fn whole(&self) -> Result<TvbTable, TableError> {
-        check_memory(self.manifest(), self.n_paths(), self.reading()).map_err(BuildError::from)?;
+        check_memory(self.manifest(), self.n_fits(), self.reading()).map_err(BuildError::from)?;
         let paths = self.paths(|job, fits| (job, fits))?;
         Ok(self.table(paths.into_iter().collect(), None))
     }
@@ -143,7 +144,7 @@ impl TableReader {
     /// Grid points of a design that methods look at.
     fn depth(&self, design: Design, methods: &[Method]) -> usize {
         let deep = methods.iter().any(|m| m.needs_grid() && m.design() == Some(design));
-        if deep { self.manifest().omegas.len() } else { 1 }
+        if deep { self.manifest().omegas_of(design).len() } else { 1 }
     }
 
     fn depths(&self, methods: &[Method]) -> [usize; 2] {
@@ -159,8 +160,8 @@ impl TableReader {
         let needed: BTreeSet<usize> = parts.iter().flat_map(|p| p.columns(&self.layout)).collect();
         let columns: Vec<usize> = needed.into_iter().collect();
         let share = columns.len() as f64 / self.layout.len().max(1) as f64;
-        let paths = (self.n_paths() as f64 * share).ceil() as usize;
-        check_memory(self.manifest(), paths, self.reading()).map_err(BuildError::from)?;
+        let fits = (self.n_fits() as f64 * share).ceil() as usize;
+        check_memory(self.manifest(), fits, self.reading()).map_err(BuildError::from)?;
         let reference = self.reference()?;
         let read = |chunk: &Chunk| self.thin_part(*chunk, &columns, methods, reference.as_ref());
         let read: Vec<Vec<ThinPath>> =
@@ -403,10 +404,9 @@ impl Thin {
             for Glimpse { status, at_points, .. } in bootstraps {
                 for &at in &points {
                     let i = wanted[at].1;
-                    let own = grid
-                        .binary_search(&i)
-                        .ok()
-                        .and_then(|place| posterior(table.layout(), status[i], &at_points[place]));
+                    let place = grid.binary_search(&i).ok();
+                    let there = place.and_then(|place| at_points.get(place)).zip(status.get(i));
+                    let own = there.and_then(|(row, code)| posterior(table.layout(), *code, row));
                     if let (Some(reference), Some(own)) = (&references[at], own) {
                         counts[at].0 += usize::from(is_mismatched(reference, &own));
                         counts[at].1 += 1;

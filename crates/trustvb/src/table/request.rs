@@ -23,16 +23,19 @@ use crate::resample::Resamples;
 pub struct TableRequest<'a> {
     problem: &'a Problem,
     plan: Plan,
+    /// Whether methods were named.
+    is_named: bool,
 }
 
 impl<'a> TableRequest<'a> {
     pub(crate) fn new(problem: &'a Problem) -> TableRequest<'a> {
-        TableRequest { problem, plan: Plan::for_methods(defaults::SEED, Method::usual(false)) }
+        TableRequest { problem, plan: Plan::new(defaults::SEED, Vec::new()), is_named: false }
     }
 
-    /// For these methods, and no more than they need.
+    /// For these methods, and no more than they need. Without them it is for those of [`Plan::usual`].
     pub fn methods(mut self, methods: &[Method]) -> Self {
         self.plan.serve(methods);
+        self.is_named = true;
         self
     }
 
@@ -66,11 +69,16 @@ impl<'a> TableRequest<'a> {
     /// All wishes at once.
     pub fn plan(mut self, plan: Plan) -> Self {
         self.plan = plan;
+        self.is_named = true;
         self
     }
 
     /// Checks the wishes.
-    pub fn check(self) -> Result<Blueprint, PlanError> {
+    pub fn check(mut self) -> Result<Blueprint, PlanError> {
+        if !self.is_named {
+            let usual = self.plan.usual(self.problem, false);
+            self.plan.serve(&usual.methods);
+        }
         let resamples_all = !self.plan.designs.is_empty() && self.plan.subsets.is_none();
         if self.problem.data().is_far() && resamples_all {
             return Err(PlanError::Far);

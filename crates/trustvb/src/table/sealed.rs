@@ -21,6 +21,7 @@ impl store::Manifest for Manifest {
         mend: Remedy::RemakeTable,
     };
     const SCHEMA: u32 = Manifest::SCHEMA;
+    const SEALED: u32 = Manifest::SEALED;
     const OWN: Option<&'static str> = None;
     const EARLY: &'static [&'static str] = &[super::disk::DATA];
 
@@ -44,6 +45,12 @@ impl store::Manifest for Manifest {
         }
         if self.subsets.is_some_and(|subsets| subsets.size as usize > self.n_units) {
             return Err("its subsets have more units than there are".to_owned());
+        }
+        if self.schema < Manifest::SCHEMA && !self.at_one.is_empty() {
+            return Err(format!(
+                "designs at the first ω alone are not known in format {}",
+                self.schema
+            ));
         }
         let fraction = |w: &f64| *w > 0.0 && *w <= 1.0;
         if !self.omegas.iter().chain([&self.omega_min]).all(fraction) {

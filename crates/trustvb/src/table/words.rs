@@ -6,6 +6,7 @@ use super::{Manifest, Replicates, Settings};
 use crate::defaults;
 use crate::fit::{FitOptions, Matching, PathOptions, ReplicateStart, Start, Stopping};
 use crate::model::{ModelSpec, PriorBase, PriorInWords};
+use crate::resample::Design;
 
 /// Words of a command line, and the files it names that a table does not keep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +38,7 @@ impl Manifest {
             omegas,
             omega_min,
             replicates,
+            at_one,
             bootstraps,
             fresh_splits,
             subsets,
@@ -56,7 +58,7 @@ impl Manifest {
         if let Some(weights) = weights {
             said.add(&[weights.kind.option(), &weights.column]);
         }
-        said.methods(*replicates, omegas.len() > 1, *published);
+        said.methods(*replicates, omegas.len() > 1, at_one, *published);
         let as_published = built_in && *published && omegas.len() == defaults::PUBLISHED_GRID;
         if omegas.len() > 1 && !as_published {
             said.add(&["--grid", &omegas.len().to_string()]);
@@ -124,20 +126,22 @@ impl TableWords {
         }
     }
 
-    /// Without --method a table serves balanced, vb and tvb; as published, vb and tvb.
-    fn methods(&mut self, replicates: Replicates, grid: bool, published: bool) {
+    /// The methods that need just these designs on just these grids. Those that run when none are named depend on the
+    /// size of the data, so they are always said.
+    fn methods(&mut self, replicates: Replicates, grid: bool, at_one: &[Design], published: bool) {
         let Replicates { full, split } = replicates;
-        let methods = match (published, full > 0, split > 0) {
-            (_, true, false) if !grid => Some("recommended,vb"),
-            (false, true, true) | (true, false, true) => None,
-            (true, true, true) => Some("vb,tvb,anchored"),
-            (_, true, false) => Some("vb,anchored"),
-            (false, false, true) => Some("vb,tvb"),
-            (_, false, false) => Some("vb"),
+        let full_grid = grid && !at_one.contains(&Design::Full);
+        let methods = match (full > 0, split > 0) {
+            // As published these are meant.
+            (false, true) if published => return,
+            (true, true) if full_grid => "vb,tvb,anchored",
+            (true, true) => "recommended,vb,tvb",
+            (true, false) if full_grid => "vb,anchored",
+            (true, false) => "recommended,vb",
+            (false, true) => "vb,tvb",
+            (false, false) => "vb",
         };
-        if let Some(methods) = methods {
-            self.add(&["--method", methods]);
-        }
+        self.add(&["--method", methods]);
     }
 
     fn start(&mut self, start: &Start, names: &[String]) {

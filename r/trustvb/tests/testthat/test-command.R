@@ -77,6 +77,25 @@ test_that("the print is the command's table: a verdict, and a row for each quant
   expect_same_table(tvb_reg(y ~ 0 + x1 + x2 | group, data), command_lines(extdata("bmlr_small.csv"), formula))
 })
 
+test_that("the verdict is the command's, however few the bootstraps are", {
+  overlap <- read_exactly("overlap.csv")
+  for (bootstraps in c("12", "60", "250")) {
+    asked <- c(extdata("overlap.csv"), "-B", bootstraps, "--method", "recommended,vb")
+    theirs <- Filter(function(one) one$method == "vb", command_json(asked))
+    fit <- tvb_mix(~ x1 + x2, overlap, bootstraps = as.numeric(bootstraps))
+    ours <- suppressWarnings(tvb_intervals(fit))
+    expect_identical(ours$verdict[ours$method == "vb"], texts_of(theirs, "verdict"))
+    expect_true(all(is.na(ours$verdict[ours$method != "vb"])))
+    shown <- utils::capture.output(print(fit))
+    said <- paste(shown[2:(which(shown == "")[1] - 1)], collapse = " ")
+    lines <- paste(command_lines(extdata("overlap.csv"), "-B", bootstraps), collapse = " ")
+    expect_match(gsub(" +", " ", lines), gsub(" +", " ", said), fixed = TRUE)
+  }
+  # The only weight is a point, which nothing misses: that says nothing.
+  one <- tvb_intervals(tvb_mix(~ x1 + x2, overlap, k = 1, bootstraps = 60))
+  expect_identical(one$verdict[one$method == "vb" & one$label == "pi[1]"], "VB was not checked")
+})
+
 test_that("every shape of covariance is the command's", {
   overlap <- read_exactly("overlap.csv")
   for (shape in c("tied", "diagonal", "spherical")) {

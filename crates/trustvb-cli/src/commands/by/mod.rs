@@ -10,7 +10,7 @@ mod show;
 use super::fit;
 use crate::args::{CalibrateArgs, FitArgs, Format};
 use crate::failure::Failure;
-use crate::input::{self, Given};
+use crate::input::{self, Given, Wish};
 use crate::output::{check, json_text, write};
 use crate::progress;
 use crate::say::{printable, say};
@@ -145,17 +145,21 @@ pub(crate) fn calibrate(
     column: &str,
 ) -> Result<(), Failure> {
     check(&args.output)?;
-    let usual = match args.question.all_methods {
-        true => input::usual_methods(&args.grid),
+    let every_method = args.question.every_method() || args.grid.tvb;
+    let usual = match args.question.all_methods || args.grid.tvb {
+        true => Method::usual(args.grid.published),
         false => &[Method::RECOMMENDED, Method::Vb],
     };
     let methods = input::methods(&args.question.ask.method, usual)?;
+    let methods = input::with_tvb(methods, args.grid.tvb);
     let levels = input::levels(&args.question.ask);
     let wanted = Wanted::read(path, column, args.output.quiet)?;
     let work = |slice: &Slice| -> Result<Vec<Vec<Answer>>, Failure> {
         let Given { problem, .. } = input::bind_slice(slice, &args.model, args.grid.published)?;
         let functionals = input::functionals(quantities, problem.model().layout())?;
-        let blueprint = input::blueprint(&args.grid, &args.iteration, &problem, &methods, false)?;
+        let wanted = Wish { named: methods.clone(), tvb: true };
+        let (blueprint, _) =
+            input::blueprint(&args.grid, &args.iteration, &problem, &wanted, false)?;
         let watch = Watch { cancel: progress::interruption(), ..Watch::silent() };
         let table = blueprint.build(&Cpu, &watch)?;
         let calibrator = Calibrator::new(&table, args.question.ask.draws)?;
@@ -178,7 +182,7 @@ pub(crate) fn calibrate(
     let text = match args.output.format {
         Format::Json => json_text(&intervals_json(&groups)),
         Format::Csv => intervals_csv(&groups),
-        Format::Table => printable(&intervals_table(&groups, args.question.every_method())),
+        Format::Table => printable(&intervals_table(&groups, every_method)),
     };
     write(&args.output, &text)
 }

@@ -125,6 +125,8 @@ fn add_grid(all: &mut Map<String, Value>, args: &GridArgs) {
         grid,
         omega_min,
         fresh_splits,
+        // It is among the methods.
+        tvb: _,
         published,
     } = args;
     for (name, value) in [

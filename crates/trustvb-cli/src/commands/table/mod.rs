@@ -32,9 +32,15 @@ pub(crate) fn wanted(args: &TableContentArgs, quiet: bool) -> Result<Blueprint, 
         return Err(Failure::usage(&TableError::Far));
     }
     let given = input::problem(args.data.as_deref(), &args.model, args.grid.published, quiet)?;
-    let methods = input::methods(&args.method, input::usual_methods(&args.grid))?;
+    let named = input::methods(&args.method, &[])?;
+    let wish = input::Wish { named, tvb: args.grid.tvb };
     let built_in = args.data.is_none();
-    input::blueprint(&args.grid, &args.iteration, &given.problem, &methods, built_in)
+    let (blueprint, usual) =
+        input::blueprint(&args.grid, &args.iteration, &given.problem, &wish, built_in)?;
+    if !quiet {
+        input::say_left_out(&usual);
+    }
+    Ok(blueprint)
 }
 
 fn run_build(args: &BuildArgs) -> Result<(), Failure> {
@@ -214,6 +220,12 @@ fn info_text(name: &str, info: &TableInfo) -> String {
         significant(info.sweeps as f64 / fits.max(1) as f64, 3),
         if info.has_data { "the data are included" } else { "without the data" },
     );
+    for design in &manifest.at_one {
+        text.push_str(&format!(
+            "{} bootstraps are fitted at ω = 1 alone, which is all that its methods read\n",
+            design.name()
+        ));
+    }
     if let Some(subsets) = manifest.subsets {
         text.push_str(&format!(
             "bootstraps of all units are drawn from {} subsets of {} units\n",

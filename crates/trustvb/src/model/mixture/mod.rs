@@ -34,7 +34,7 @@ pub use spec::ColumnMixture;
 pub(super) use spec::KIND;
 
 use super::{Model, ModelError, Sweeper, Units};
-use crate::data::DataError;
+use crate::data::check_components;
 use crate::fit::{Care, centres_by_k_means};
 use crate::posterior::Layout;
 use features::Features;
@@ -61,14 +61,7 @@ impl Mixture {
     ) -> Result<Mixture, ModelError> {
         prior.check().map_err(ModelError::Prior)?;
         data.check(columns)?;
-        if data.n_rows() < n_components {
-            return Err(ModelError::Data(DataError::TooFewUnits {
-                file: data.source().to_owned(),
-                unit: "row",
-                n_units: data.n_rows(),
-                n_components,
-            }));
-        }
+        check_components(data.source(), "row", data.n_rows(), n_components)?;
         let (blocks, coordinates) = spec::blocks(n_components, columns);
         let layout = Arc::new(Layout::new(n_components, coordinates, blocks));
         Ok(Mixture { n_components, features: Features::new(data, columns), prior, layout })

@@ -30,6 +30,7 @@ pub(crate) fn columns(answers: &[Answer]) -> Vec<(String, Value)> {
         ),
         ("lower_se", numbers(&|a| a.limits_se.map_or(nan, |(lower, _)| lower))),
         ("upper_se", numbers(&|a| a.limits_se.map_or(nan, |(_, upper)| upper))),
+        ("verdict", texts(&|a| a.verdict().unwrap_or_default().to_owned())),
         ("law", texts(&|a| a.law.clone())),
         ("extra_fits", numbers(&|a| a.extra_fits as f64)),
         ("flags", lists(&|a| Value::Text(a.flags.iter().map(|f| f.name().to_owned()).collect()))),

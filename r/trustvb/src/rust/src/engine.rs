@@ -3,12 +3,14 @@
 use savvy::{savvy, ListSexp, Sexp, StringSexp};
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use trustvb::answers::verdict;
 use trustvb::backend::Cpu;
-use trustvb::calibrate::{Calibrator, Law, Memory, Method};
+use trustvb::calibrate::{Answer, Calibrator, Law, Memory, Method};
 use trustvb::functional::{Draws, Functional, Part};
 use trustvb::model::{Kind, ModelSpec};
 use trustvb::posterior::{Layout, Posterior};
 use trustvb::problem::Problem;
+use trustvb::remedy::Advise;
 use trustvb::resample::Design;
 use trustvb::table::{Blueprint, TvbTable};
 
@@ -82,18 +84,25 @@ impl Engine {
             let calibrator = Calibrator::new(&table, draws)?;
             let parts: Vec<_> = functionals.iter().flat_map(Functional::parts).collect();
             tracker.total.store(parts.len() as u64, Ordering::Relaxed);
-            let mut answers = Vec::new();
+            let mut answers: Vec<Vec<Answer>> = Vec::new();
             for part in parts {
                 let memory = Memory::default();
                 let own =
                     calibrator.answer_with(part, &methods, &levels, &memory, &tracker.cancel)?;
-                answers.extend(own);
+                answers.push(own);
                 tracker.done.fetch_add(1, Ordering::Relaxed);
             }
-            Ok(answers)
+            let quantities: Vec<&[Answer]> = answers.iter().map(Vec::as_slice).collect();
+            let bootstraps = table.bootstraps(Design::Full).count();
+            let said = levels.iter().map(|&level| verdict(&quantities, level, bootstraps));
+            let said: Vec<String> = said.map(Option::unwrap_or_default).collect();
+            Ok((answers.concat(), said))
         };
-        let answers = run(&manner, &Arc::default(), |call| functions.answer(call), work)?;
-        list(answers::columns(&answers.map_err(errors::calibrate)?))
+        let found = run(&manner, &Arc::default(), |call| functions.answer(call), work)?;
+        let (answers, said) = found.map_err(errors::calibrate)?;
+        let mut columns = answers::columns(&answers);
+        columns.extend(named([("said", Value::Text(said))]));
+        list(columns)
     }
 
     /// The estimates over bootstraps of all units: a row per bootstrap, a column per number asked for.
@@ -212,12 +221,20 @@ impl Engine {
         })
     }
 
-    /// The table that R asks for, checked.
+    /// The table that R asks for, checked. If no methods are named it is for the usual ones, and says what was left out.
     pub(crate) fn blueprint(&self, options: &Options<'_>) -> savvy::Result<Blueprint> {
         let problem = self.problem()?;
         let methods = methods(options.texts("methods")?)?;
         let model = problem.model();
-        let plan = options.plan(&methods, model.n_components(), model.centre_len())?;
+        let mut plan = options.plan(&methods, model.n_components(), model.centre_len())?;
+        if methods.is_empty() {
+            let tvb = options.number("tvb")?.is_some_and(|x| x != 0.0);
+            let usual = plan.usual(problem, tvb);
+            plan.serve(&usual.methods);
+            if let Some(left_out) = usual.left_out {
+                savvy::r_eprintln!("{}", left_out.advised(errors::in_r));
+            }
+        }
         problem.table().plan(plan).check().map_err(errors::plan)
     }
 
@@ -261,7 +278,7 @@ pub(crate) fn manner(
     Ok(Manner { threads: options.threads()?, shown: shown.then_some(what), interrupted })
 }
 
-/// Names of all methods, of those that are usually shown, and of the one to use.
+/// Names of all methods, and of the one to use.
 #[savvy]
 fn method_names() -> savvy::Result<Sexp> {
     let names = |of: &[Method]| {
@@ -269,7 +286,6 @@ fn method_names() -> savvy::Result<Sexp> {
     };
     list(named([
         ("all", names(&Method::ALL)),
-        ("usual", names(Method::usual(false))),
         ("recommended", Value::text(Method::RECOMMENDED.name())),
     ]))
 }

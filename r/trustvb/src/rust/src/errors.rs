@@ -68,6 +68,7 @@ pub(crate) fn in_r(remedy: &Remedy) -> String {
         Remedy::ServeMethod => {
             "build the table with this method among `method`, or leave the method out".to_owned()
         }
+        Remedy::AskTvb => "`tvb = TRUE` asks for them".to_owned(),
         Remedy::KeepData => "build the table with `keep_data = TRUE`".to_owned(),
         Remedy::InspectTable => "summary() of the table tells how many".to_owned(),
         Remedy::MakeTable => "make one with tvb_table()".to_owned(),

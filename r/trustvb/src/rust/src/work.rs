@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use trustvb::defaults::MAX_THREADS;
 use trustvb::functional::Draws;
 use trustvb::table::Watch;
 
@@ -163,7 +164,7 @@ static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 fn pool(threads: Option<usize>) -> savvy::Result<Arc<ThreadPool>> {
     let make = |n: usize| {
         ThreadPoolBuilder::new()
-            .num_threads(n)
+            .num_threads(n.min(MAX_THREADS))
             .build()
             .map(Arc::new)
             .map_err(|why| error(Class::Options, format!("`threads`: {why}; ask for fewer")))

@@ -1,6 +1,6 @@
 //! What bootstraps say of one of VB's own intervals, as a rule and in a few words.
 
-use crate::calibrate::Answer;
+use super::Answer;
 
 /// A coverage that is this far below the level is not called fine, however few the resamples are.
 const NEAR: f64 = 0.03;
@@ -46,11 +46,21 @@ impl Own {
         })
     }
 
-    /// What `bootstraps` resamples say of an interval of `vb`; `None` if its coverage is not known, or it is a point,
-    /// as that of the only weight is.
+    /// The same of an interval with these limits; `None` also if it is a point, as that of the only weight is: nothing
+    /// misses it, which says nothing.
+    pub fn judge_interval(
+        (lower, upper): (f64, f64),
+        (coverage, se): (f64, f64),
+        level: f64,
+        bootstraps: usize,
+    ) -> Option<Own> {
+        if upper > lower { Own::judge(coverage, se, level, bootstraps) } else { None }
+    }
+
+    /// What `bootstraps` resamples say of an interval of `vb`; `None` if its coverage is not known, or it is a point.
     pub fn of(vb: &Answer, bootstraps: usize) -> Option<Own> {
-        let coverage = vb.coverage.filter(|_| vb.upper > vb.lower)?;
-        Own::judge(coverage, vb.coverage_se.unwrap_or(0.0), vb.level, bootstraps)
+        let found = (vb.coverage?, vb.coverage_se.unwrap_or(0.0));
+        Own::judge_interval((vb.lower, vb.upper), found, vb.level, bootstraps)
     }
 
     /// For a cell of a table.

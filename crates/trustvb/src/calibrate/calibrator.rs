@@ -34,6 +34,7 @@ pub struct Calibrator<'a> {
 pub(super) struct Shown {
     pub(super) overlap: OnceLock<Option<f64>>,
     pub(super) made_by_prior: OnceLock<Vec<f64>>,
+    pub(super) of_fit: OnceLock<Vec<Flag>>,
     /// Shares of bootstraps that another numbering would fit better, by design and grid point.
     mismatched: Mutex<BTreeMap<(Design, usize), f64>>,
     /// Those that were asked for and have not been found yet.

@@ -15,7 +15,7 @@ mod words;
 pub use criterion::Criterion;
 
 use crate::fit::{self, Fit, FitOptions, Progress, Start, grown, improved, shrunk};
-use crate::model::{Model, ModelData, ModelError, ModelSpec, Weighted};
+use crate::model::{Heap, Model, ModelData, ModelError, ModelSpec, Weighted, coded, heaps};
 use crate::special::gamma::ln_gamma;
 use crate::table::STARTS;
 use crate::weights::UnitWeights;
@@ -77,6 +77,10 @@ pub struct Candidate {
     pub bic: f64,
     /// See [`Criterion::Icl`].
     pub icl: f64,
+    /// Its components that collapsed on a value.
+    pub heaps: Vec<Heap>,
+    /// The columns that look like codes and are taken for numbers.
+    pub coded: Vec<(String, usize)>,
 }
 
 impl Candidate {
@@ -277,6 +281,8 @@ impl<'a> SelectRequest<'a> {
             ln_likelihood: f64::NAN,
             bic: f64::NAN,
             icl: f64::NAN,
+            heaps: Vec::new(),
+            coded: coded(model.as_ref()),
             fit: None,
         };
         if let Some(fit) = &fit {
@@ -286,6 +292,7 @@ impl<'a> SelectRequest<'a> {
             }
             let n = self.n_units() as f64;
             candidate.bic = -2.0 * candidate.ln_likelihood + n_free as f64 * n.ln();
+            candidate.heaps = heaps(model.as_ref(), &fit.posterior);
             candidate.icl = candidate.bic + 2.0 * self.total(doubts(model.as_ref(), fit));
         }
         candidate.fit = fit;

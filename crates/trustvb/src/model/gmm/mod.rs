@@ -32,6 +32,7 @@ pub use spec::GaussianMixture;
 pub(super) use spec::KIND;
 pub use update::Update;
 
+use super::columns::restored;
 use super::{Degenerate, Model, ModelError, Sweeper, Units};
 use crate::data::Dataset;
 use crate::fit::{Care, looked_at};
@@ -262,6 +263,11 @@ impl Model for Gmm {
             Some(largest)
         };
         (0..k).map(|c| factor(c).unwrap_or(1.0)).collect()
+    }
+
+    fn numbers(&self, column: usize) -> Option<Vec<f64>> {
+        let (rows, centre, scale) = (self.rows.held()?, self.centre[column], self.scale[column]);
+        Some((0..rows.len()).map(|i| restored(rows.get(i, column), centre, scale)).collect())
     }
 
     fn units(&self) -> Option<Units<'_>> {

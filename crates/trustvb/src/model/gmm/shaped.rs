@@ -19,6 +19,7 @@ use super::{GmmPrior, scales};
 use crate::data::Dataset;
 use crate::fit::Care;
 use crate::linalg::{packed_index, packed_len};
+use crate::model::columns::restored;
 use crate::model::{Model, ModelError, Sweeper, Units};
 use crate::posterior::{Layout, Posterior};
 use std::sync::Arc;
@@ -260,6 +261,12 @@ impl Model for ShapedGmm {
             Some(largest)
         };
         (0..k).map(|c| factor(c).unwrap_or(1.0)).collect()
+    }
+
+    fn numbers(&self, column: usize) -> Option<Vec<f64>> {
+        let (centre, scale) = (self.centre[column], self.scale[column]);
+        let value = |i| restored(self.rows.get(i, column), centre, scale);
+        Some((0..self.rows.len()).map(value).collect())
     }
 
     fn units(&self) -> Option<Units<'_>> {

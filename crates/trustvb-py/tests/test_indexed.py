@@ -160,6 +160,7 @@ def test_rows_of_other_data_have_their_own_groups(groups):
         (partly, {"unit": "groups"}, "not every row depends on exactly one"),
         (without_a_plate, {}, "one of the 11 values of 'theta', .* inside a plate"),
         (crossed, {}, r"each of several: the plate 'groups' \(11\), the plate 'items' \(4\)"),
+        (with_values_of_rows, {}, "'z' belongs to rows, and rows to the plate 'groups'"),
         (with_values_of_rows, {"unit": "groups"}, "'z' belongs to rows"),
         (levels, {"unit": "columns"}, "not every row depends on exactly one"),
         (indexed, {"guide": AutoMultivariateNormal}, "'theta' belongs to units"),

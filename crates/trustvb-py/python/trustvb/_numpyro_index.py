@@ -62,6 +62,7 @@ def settled(
     known = [_seen(model, arguments, trace, shared) for shared in _shared(trace, unit)]
     indexed = [shared for shared in known if shared.is_indexed]
     if unit.is_outside:
+        _refuse_rows_of_their_own(trace, unit.plate)
         (own,) = (shared for shared in known if shared.is_plate and shared.name == unit.plate)
         if own.members is None:
             raise ValueError(
@@ -87,6 +88,7 @@ def settled(
             f"share a value are not independent. Draw {first.name!r} inside a plate, as in `with numpyro.plate('groups', "
             f"{first.size}): …`, which is resampled then"
         )
+    _refuse_rows_of_their_own(trace, first.name)
     if not unit.is_outside and not (first.is_drawn and first.members is not None):
         raise ValueError(
             f"each row depends on one member of the plate {first.name!r} ({first.size}), which does not hold the observed "
@@ -94,7 +96,6 @@ def settled(
             f"they are fixed levels, say unit={unit.plate or unit.axis!r}. Or nest plates: that of the rows within that of "
             "their groups"
         )
-    _refuse_rows_of_their_own(trace, first.name)
     return Indexed(first.size, plate=first.name, members=first.members or {})
 
 
@@ -102,7 +103,7 @@ def _words(shared: _Shared) -> str:
     return f"the plate {shared.name!r}" if shared.is_plate else f"{shared.name!r}"
 
 
-def _refuse_rows_of_their_own(trace: Any, plate: str) -> None:
+def _refuse_rows_of_their_own(trace: Any, plate: str | None) -> None:
     """Refuses latent values of rows, whose units a trace does not tell."""
     around = _around(trace)
     for site in samples(trace):

@@ -375,7 +375,8 @@ def test_codes_are_categories_and_one_word_is_for_all_columns():
     with pytest.raises(ValueError, match="types='ordinal' is not one of"):
         trustvb.LatentClass(types="ordinal").fit(codes)
     with pytest.raises(
-        ValueError, match="column `smokes` has 2 different values only, 1 and 2, .* use LatentClass"
+        ValueError,
+        match=r"column `smokes` has 2 different values only, 1 and 2, .* use LatentClass",
     ):
         trustvb.GaussianMixture(1).fit(frame)
     for types in ("gaussian", {"smokes": "gaussian"}):

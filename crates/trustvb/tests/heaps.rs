@@ -1,5 +1,7 @@
 //! Components that collapse on equal values, and orders of levels that data bring with them.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use rand_distr::{Distribution, LogNormal, Normal};
 use trustvb::calibrate::{Calibrator, Flag, Method};
 use trustvb::data::{Column, Dataset, Frame, TextColumn};

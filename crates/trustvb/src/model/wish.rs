@@ -154,8 +154,8 @@ impl ColumnType {
 
     /// Refuses names that no column has.
     pub(super) fn check(types: &[(String, ColumnType)], frame: &Frame) -> Result<(), DataError> {
-        let named = types.iter().filter(|(name, _)| name != EVERY_COLUMN);
-        named.map(|(name, _)| frame.column_index(name).map(|_| ())).collect()
+        let mut named = types.iter().filter(|(name, _)| name != EVERY_COLUMN);
+        named.try_for_each(|(name, _)| frame.column_index(name).map(|_| ()))
     }
 }
 

@@ -39,23 +39,33 @@ pub fn heaps(model: &dyn Model, posterior: &Posterior) -> Vec<Heap> {
     let repeats = model.repeats();
     let mut heaps = Vec::new();
     for (name, values) in numbers(model) {
-        let mut order: Vec<usize> = (0..values.len()).filter(|&i| !values[i].is_nan()).collect();
-        order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
-        // For each component all that it has, and its largest heap with its value.
-        let mut all = vec![0.0; k];
-        let mut largest = vec![(0.0, 0.0); k];
-        for same in order.chunk_by(|&a, &b| values[a] == values[b]) {
-            let mut own = vec![0.0; k];
-            for &i in same {
+        let units = || {
+            let there = values.iter().enumerate().filter(|(_, x)| !x.is_nan());
+            there.map(|(i, x)| {
                 let times = repeats.map_or(1.0, |repeats| repeats[i]);
-                let r = &responsibilities[i * k..(i + 1) * k];
-                own.iter_mut().zip(r).for_each(|(own, r)| *own += times * r);
-            }
-            for c in 0..k {
-                all[c] += own[c];
-                if own[c] > largest[c].0 {
-                    largest[c] = (own[c], values[same[0]]);
+                (*x, times, &responsibilities[i * k..(i + 1) * k])
+            })
+        };
+        // A value with more than half of a component outlives the others when unlike ones cancel (Boyer & Moore).
+        let mut left = vec![(0.0, f64::NAN); k];
+        for (x, times, r) in units() {
+            for ((weight, value), r) in left.iter_mut().zip(r) {
+                let own = times * r;
+                if *value == x {
+                    *weight += own;
+                } else if *weight >= own {
+                    *weight -= own;
+                } else {
+                    (*weight, *value) = (own - *weight, x);
                 }
+            }
+        }
+        let mut all = vec![0.0; k];
+        let mut largest: Vec<(f64, f64)> = left.iter().map(|(_, value)| (0.0, *value)).collect();
+        for (x, times, r) in units() {
+            for ((all, (most, value)), r) in all.iter_mut().zip(&mut largest).zip(r) {
+                *all += times * r;
+                *most += if *value == x { times * r } else { 0.0 };
             }
         }
         for (c, (most, value)) in largest.into_iter().enumerate() {
@@ -88,12 +98,14 @@ fn numbers(model: &dyn Model) -> impl Iterator<Item = (String, Vec<f64>)> {
     names.filter_map(|(j, name)| Some((name.clone(), model.numbers(j)?)))
 }
 
-/// A value that a model holds on another scale, in the data's units again: whole numbers are whole.
-pub(super) fn restored(z: f64, centre: f64, scale: f64) -> f64 {
-    let (x, size) = (z * scale + centre, scale.max(centre.abs()));
-    let digits = 1e11 / 10f64.powi(size.log10().ceil() as i32);
-    let rounded = (x * digits).round() / digits;
-    if rounded.is_finite() { rounded + 0.0 } else { x }
+/// Brings values that a model holds on another scale back to the data's units, in which whole numbers are whole again.
+pub(super) fn restoring(centre: f64, scale: f64) -> impl Fn(f64) -> f64 {
+    let digits = 1e11 / 10f64.powi(scale.max(centre.abs()).log10().ceil() as i32);
+    move |z| {
+        let x = z * scale + centre;
+        let rounded = (x * digits).round() / digits;
+        if rounded.is_finite() { rounded + 0.0 } else { x }
+    }
 }
 
 /// The share of a component from which on a value makes it: more than rounding does where a component is wider than half a
@@ -111,10 +123,10 @@ mod tests {
     fn values_come_back_as_they_were() {
         for (centre, scale) in [(3.7, 1.3), (1e6, 0.02), (-1e-9, 3e-10), (0.0, 1e50)] {
             for x in [centre, 0.0, centre + scale, centre - 2.0 * scale] {
-                let back = restored((x - centre) / scale, centre, scale);
+                let back = restoring(centre, scale)((x - centre) / scale);
                 assert!((back - x).abs() <= 1e-10 * scale.max(f64::abs(centre)), "{x} {back}");
             }
         }
-        assert_eq!(restored((2.0 - 3.7) / 1.3, 3.7, 1.3), 2.0);
+        assert_eq!(restoring(3.7, 1.3)((2.0 - 3.7) / 1.3), 2.0);
     }
 }

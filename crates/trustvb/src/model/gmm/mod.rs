@@ -32,7 +32,7 @@ pub use spec::GaussianMixture;
 pub(super) use spec::KIND;
 pub use update::Update;
 
-use super::columns::restored;
+use super::columns::restoring;
 use super::{Degenerate, Model, ModelError, Sweeper, Units};
 use crate::data::Dataset;
 use crate::fit::{Care, looked_at};
@@ -266,8 +266,9 @@ impl Model for Gmm {
     }
 
     fn numbers(&self, column: usize) -> Option<Vec<f64>> {
-        let (rows, centre, scale) = (self.rows.held()?, self.centre[column], self.scale[column]);
-        Some((0..rows.len()).map(|i| restored(rows.get(i, column), centre, scale)).collect())
+        let rows = self.rows.held()?;
+        let restored = restoring(self.centre[column], self.scale[column]);
+        Some((0..rows.len()).map(|i| restored(rows.get(i, column))).collect())
     }
 
     fn units(&self) -> Option<Units<'_>> {

@@ -19,7 +19,7 @@ use super::{GmmPrior, scales};
 use crate::data::Dataset;
 use crate::fit::Care;
 use crate::linalg::{packed_index, packed_len};
-use crate::model::columns::restored;
+use crate::model::columns::restoring;
 use crate::model::{Model, ModelError, Sweeper, Units};
 use crate::posterior::{Layout, Posterior};
 use std::sync::Arc;
@@ -264,9 +264,8 @@ impl Model for ShapedGmm {
     }
 
     fn numbers(&self, column: usize) -> Option<Vec<f64>> {
-        let (centre, scale) = (self.centre[column], self.scale[column]);
-        let value = |i| restored(self.rows.get(i, column), centre, scale);
-        Some((0..self.rows.len()).map(value).collect())
+        let restored = restoring(self.centre[column], self.scale[column]);
+        Some((0..self.rows.len()).map(|i| restored(self.rows.get(i, column))).collect())
     }
 
     fn units(&self) -> Option<Units<'_>> {

@@ -1,7 +1,7 @@
 //! The features of units, in which log densities are linear: eight units at a time, feature after feature.
 
 use super::data::{ColumnKind, MixedData, MixtureColumn};
-use crate::model::columns::restored;
+use crate::model::columns::restoring;
 use crate::simd::LANES;
 use crate::special::gamma::ln_gamma;
 
@@ -168,8 +168,9 @@ impl Features {
     pub(super) fn numbers(&self, column: usize) -> Option<Vec<f64>> {
         let column = &self.columns[column];
         let FeatureKind::Gaussian { centre, scale } = column.kind else { return None };
+        let restored = restoring(centre, scale);
         let value = |unit| match self.is_there(unit, column) {
-            true => restored(self.get(unit, column.first), centre, scale),
+            true => restored(self.get(unit, column.first)),
             false => f64::NAN,
         };
         Some((0..self.n).map(value).collect())

@@ -19,6 +19,7 @@ from numpyro.distributions.transforms import biject_to
 
 from ._noticed import PAIRS, differ, noticed
 from ._numpyro_sites import Unit, log_prob, samples
+from ._quickly import Quickly
 
 Values = dict[str, Any]
 
@@ -168,16 +169,18 @@ def _seen(model: Callable[..., Any], arguments: Any, trace: Any, shared: _Shared
     many = _at_once(densities)
     rng = np.random.default_rng(0)
     pairs = [(_somewhere(latent, rng), _somewhere(latent, rng)) for _ in range(PAIRS)]
+    if len(latent) > len(shared.axes):
+        here, there = pairs[0]
+        elsewhere = {n: there[n] if n not in shared.axes else value for n, value in here.items()}
+        shared.is_drawn = any(differ(a[0], a[1]).any() for a in many([here, elsewhere])[1])
+    if not shared.is_plate and not shared.is_drawn:
+        return shared  # coefficients
 
     def rows(pair: int, masks: list[NDArray[np.bool_]]) -> dict[str, Any]:
         return dict(many([_mixed(*pairs[pair], mask, shared) for mask in masks])[0])
 
     found = noticed(shared.size, rows)
     shared.is_indexed, shared.members = found.is_indexed, found.members
-    if shared.is_indexed:
-        here, there = pairs[0]
-        elsewhere = {n: there[n] if n not in shared.axes else value for n, value in here.items()}
-        shared.is_drawn = any(differ(a[0], a[1]).any() for a in many([here, elsewhere])[1])
     return shared
 
 
@@ -204,10 +207,12 @@ def _mixed(here: Values, there: Values, moved: NDArray[np.bool_], shared: _Share
 def _at_once(densities: Callable[[Values], Any]) -> Callable[[list[Values]], Any]:
     """The same for several values, compiled if the model allows it."""
 
+    known: dict[int, Quickly] = {}
+
     def many(values: list[Values]) -> Any:
         stacked = {name: np.stack([one[name] for one in values]) for name in values[0]}
         try:
-            found = jax.jit(jax.vmap(densities))(stacked)
+            found = known.setdefault(len(values), Quickly(jax.vmap(densities)))(stacked)
         except Exception:
             # A model that looks at its values is run as it is; one that is wrong says so here.
             found = jax.tree.map(lambda *a: np.stack(a), *[densities(one) for one in values])

@@ -55,3 +55,76 @@ fn gaps_and_levels_seen_once_are_said_and_used() {
     scratch.write("b.csv", "a,b\nyes,1\n,\nno,2\nyes,2\nno,1\n");
     assert!(said(&scratch, 1, &[]).contains("line 3 holds no value at all"));
 }
+
+/// Answers coded 1 and 2, grades from 1 to 5 and a number, of 200 rows in two groups.
+fn coded(scratch: &Scratch) {
+    let mut text = String::from("smokes,grade,size\n");
+    for i in 0..200_usize {
+        let k = usize::from(i % 5 < 2);
+        let smokes = 1 + usize::from((i * 7 + 3 * k) % 10 < 3 + 5 * k);
+        let grade = 1 + (i * 11 % 13 + 5 * k) % 5;
+        text.push_str(&format!(
+            "{smokes},{grade},{}\n",
+            (i * 37 % 101) as f64 / 10.0 + 6.0 * k as f64
+        ));
+    }
+    scratch.write("coded.csv", text);
+}
+
+#[test]
+fn codes_are_categories_and_the_answer_says_so() {
+    let scratch = Scratch::new();
+    coded(&scratch);
+    let fit = |options: &[&str]| {
+        let args =
+            [&["fit", "coded.csv", "--model", "mixture", "--format", "json"], options].concat();
+        let run = scratch.run(&args);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let fit: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let columns = fit["settings"]["columns"].as_array().unwrap();
+        let kinds: Vec<String> =
+            columns.iter().map(|c| c["kind"].as_str().unwrap().to_owned()).collect();
+        (kinds, run.stderr)
+    };
+    let (kinds, said) = fit(&[]);
+    assert_eq!(kinds, ["category", "category", "gaussian"]);
+    assert!(said.contains("`smokes` (2 values) and `grade` (5 values)"), "{said}");
+    assert!(said.contains("smokes=gaussian"), "{said}");
+    // Whoever says what columns are is not told, and one word is for all that are not named.
+    let (kinds, said) = fit(&["--types", "smokes=gaussian,grade=count"]);
+    assert_eq!(
+        (kinds, said.as_str()),
+        (["gaussian", "count", "gaussian"].map(str::to_owned).to_vec(), "")
+    );
+    let (kinds, _) = fit(&["--types", "category,size=gaussian"]);
+    assert_eq!(kinds, ["category", "category", "gaussian"]);
+    let (kinds, _) = fit(&["--types", "gaussian,smokes=category"]);
+    assert_eq!(kinds, ["category", "gaussian", "gaussian"]);
+}
+
+#[test]
+fn a_gaussian_mixture_refuses_two_values_and_flags_few_codes() {
+    let scratch = Scratch::new();
+    coded(&scratch);
+    let run = scratch.run(&["fit", "coded.csv"]);
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    for words in
+        ["column `smokes` has 2 different values only, 1 and 2", "--model mixture", "=gaussian"]
+    {
+        assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
+    }
+    let accepted = ["fit", "coded.csv", "--model", "gmm", "-k", "1", "--types", "smokes=gaussian"];
+    let run = scratch.run(&accepted);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stdout.contains("`smokes` has 2, `grade` has 5"), "{}", run.stdout);
+    let run = scratch.run(&["fit", "coded.csv", "--columns", "size"]);
+    assert!(run.code == Some(0) && !run.stdout.contains("[codes]"), "{}", run.stdout);
+    let run =
+        scratch.run(&["calibrate", "coded.csv", "-k", "1", "-B", "50", "--columns", "grade,size"]);
+    assert!(run.code == Some(0) && run.stdout.contains("[codes]"), "{}{}", run.stdout, run.stderr);
+    // Streamed rows are looked at too.
+    let streamed = ["fit", "coded.csv", "--stream", "--columns", "smokes,size"];
+    assert!(scratch.run(&streamed).stderr.contains("2 different values"));
+    let run = scratch.run(&["fit", "coded.csv", "--model", "gmm", "--types", "grade=count"]);
+    assert!(run.code == Some(2) && run.stderr.contains("--types grade=count"), "{}", run.stderr);
+}

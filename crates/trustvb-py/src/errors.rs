@@ -35,6 +35,7 @@ pub(crate) fn in_python(remedy: &Remedy) -> String {
         Remedy::DropMissing => "leave those rows out".to_owned(),
         Remedy::Components(n) => format!("ask for at most {n} as n_components"),
         Remedy::MixedModel(takes) => format!("use LatentClass, which takes {takes}"),
+        Remedy::AsGaussian => "say types={COLUMN: \"gaussian\"} to have it all the same".to_owned(),
         Remedy::FewerFits => "ask for fewer bootstraps or points of the grid".to_owned(),
         Remedy::LittleBootstraps => {
             "draw bootstraps from subsets of the rows with subsets=10".to_owned()

@@ -6,11 +6,12 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 use trustvb::backend::Cpu;
-use trustvb::calibrate::Method;
+use trustvb::calibrate::{Flag, Method};
 use trustvb::data::{Column, Dataset, Formula, Frame, TextColumn};
 use trustvb::fit::{Fit as InnerFit, FitOptions, Status, Stopping, fit};
 use trustvb::model::{
-    ColumnKind, ColumnMixture, ColumnType, MixedData, MixtureColumn, ModelData, ModelSpec,
+    ColumnKind, ColumnMixture, ColumnType, GaussianMixture, MixedData, MixtureColumn, ModelData,
+    ModelSpec,
 };
 use trustvb::problem::Problem as InnerProblem;
 use trustvb::remedy::Advise;
@@ -39,11 +40,12 @@ pub(crate) struct Problem {
 type Reduced<'py> =
     (Vec<String>, Vec<Bound<'py, PyBytes>>, String, Option<(String, String, Bound<'py, PyBytes>)>);
 
-/// One column of a frame: numbers, or a text per row.
+/// One column of a frame: numbers, a text per row, or texts with the order of their levels.
 #[derive(FromPyObject)]
 pub(crate) enum Values<'py> {
     Numbers(PyReadonlyArray1<'py, f64>),
     Texts(Vec<String>),
+    Ordered((Vec<String>, Vec<String>)),
 }
 
 impl Problem {
@@ -95,15 +97,18 @@ impl Problem {
 
 #[pymethods]
 impl Problem {
-    /// Rows of named numeric columns, and the model as JSON.
+    /// Rows of named numeric columns, and the model as JSON. Columns of two values are refused, unless they are accepted.
     #[staticmethod]
+    #[pyo3(signature = (names, columns, spec, accepted=Vec::new()))]
     fn rows(
         names: Vec<String>,
         columns: Vec<PyReadonlyArray1<'_, f64>>,
         spec: &str,
+        accepted: Vec<String>,
     ) -> PyResult<Problem> {
         let data = Dataset::from_columns(names, columns.iter().map(to_vec).collect())
             .map_err(IntoException::into_exception)?;
+        GaussianMixture::check_columns(&data, &accepted).map_err(IntoException::into_exception)?;
         Problem::new(spec, ModelData::Rows(data))
     }
 
@@ -181,6 +186,17 @@ impl Problem {
             (column.name.clone(), column.kind.name(), levels)
         };
         Ok(self.column_mixture()?.columns.iter().map(kind).collect())
+    }
+
+    /// What is to be known of the data before looking at answers, a sentence each.
+    fn remarks(&self) -> Vec<String> {
+        self.inner.spec().remarks(self.inner.data())
+    }
+
+    /// What a fit of these data shows by itself that speaks against it: names of flags with their sentences.
+    fn flags(&self, fit: &Fit) -> Vec<(&'static str, String)> {
+        let found = Flag::of_fit(self.inner.model().as_ref(), &fit.inner.posterior);
+        found.iter().map(|flag| (flag.name(), flag.advised(in_python))).collect()
     }
 
     /// New rows of the same columns as numbers, a level by its place from 0, NaN where a cell is missing.
@@ -519,15 +535,20 @@ fn frame(columns: Vec<(String, Values<'_>)>) -> PyResult<Frame> {
         .map(|(name, values)| {
             let column = match values {
                 Values::Numbers(values) => Column::Numeric(to_vec(&values)),
-                Values::Texts(texts) => Column::Text(
-                    TextColumn::from_texts(texts.iter().map(String::as_str))
-                        .ok_or_else(|| value_error("there are too many different texts"))?,
-                ),
+                Values::Texts(texts) => Column::Text(text_column(&texts)?),
+                Values::Ordered((texts, order)) => {
+                    Column::Text(text_column(&texts)?.ordered(order))
+                }
             };
             Ok((name, column))
         })
         .collect::<PyResult<_>>()?;
     Frame::from_columns(columns).map_err(IntoException::into_exception)
+}
+
+fn text_column(texts: &[String]) -> PyResult<TextColumn> {
+    TextColumn::from_texts(texts.iter().map(String::as_str))
+        .ok_or_else(|| value_error("there are too many different texts"))
 }
 
 /// A frame of texts, as the command reads a file for a mixture of columns: a number is the shortest text that reads back
@@ -537,11 +558,13 @@ fn text_frame(columns: Vec<(String, Values<'_>)>) -> PyResult<Frame> {
     let columns = columns
         .into_iter()
         .map(|(name, values)| {
-            let texts = match values {
-                Values::Numbers(values) => values.as_array().iter().map(|x| text(*x)).collect(),
-                Values::Texts(texts) => texts,
+            let values = match values {
+                Values::Numbers(values) => {
+                    Values::Texts(values.as_array().iter().map(|x| text(*x)).collect())
+                }
+                texts => texts,
             };
-            (name, Values::Texts(texts))
+            (name, values)
         })
         .collect();
     frame(columns)

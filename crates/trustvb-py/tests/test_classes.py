@@ -122,7 +122,8 @@ def test_types_are_what_frames_and_users_say():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"a": rng.integers(1, 5, 200), "b": rng.normal(size=200)})
     fit = trustvb.LatentClass(2).fit
-    assert fit(frame).types_ == {"a": "gaussian", "b": "gaussian"}
+    assert fit(frame).types_ == {"a": "category", "b": "gaussian"}
+    assert fit(frame.assign(a=frame.a * 10)).types_ == {"a": "gaussian", "b": "gaussian"}
     assert fit(frame.astype({"a": "category"})).types_["a"] == "category"
     assert fit(frame.astype({"a": str})).levels_["a"] == ["1", "2", "3", "4"]
     said = trustvb.LatentClass(2, types={"a": "count"})
@@ -351,3 +352,64 @@ def test_the_titanic_is_all_there():
     assert frame.sex.value_counts().to_dict() == {"male": 1731, "female": 470}
     assert frame.age.value_counts().to_dict() == {"adult": 2092, "child": 109}
     assert (frame.survived == "yes").sum() == 711
+
+
+def test_codes_are_categories_and_one_word_is_for_all_columns():
+    rng = np.random.default_rng(2)
+    k = rng.random(200) < 0.6
+    frame = pd.DataFrame(
+        {
+            "smokes": 1 + (rng.random(200) < np.where(k, 0.8, 0.2)),
+            "grade": rng.integers(1, 6, 200),
+            "size": rng.normal(np.where(k, 0, 3), 1),
+        }
+    )
+    model = trustvb.LatentClass(2, random_state=1).fit(frame)
+    assert list(model.types_.values()) == ["category", "category", "gaussian"]
+    assert model.levels_["smokes"] == ["1", "2"] and model.flags_ == {}
+    assert "`smokes` (2 values) and `grade` (5 values)" in model.remarks_[0]
+    codes = frame[["smokes", "grade"]]
+    for kind in ("category", "count"):
+        model = trustvb.LatentClass(2, types=kind, random_state=1).fit(codes)
+        assert set(model.types_.values()) == {kind} and model.remarks_ == []
+    with pytest.raises(ValueError, match="types='ordinal' is not one of"):
+        trustvb.LatentClass(types="ordinal").fit(codes)
+    with pytest.raises(
+        ValueError,
+        match=r"column `smokes` has 2 different values only, 1 and 2, .* use LatentClass",
+    ):
+        trustvb.GaussianMixture(1).fit(frame)
+    for types in ("gaussian", {"smokes": "gaussian"}):
+        accepted = trustvb.GaussianMixture(1, types=types).fit(frame)
+        assert list(accepted.flags_) == ["codes"] and "`smokes` has 2" in accepted.flags_["codes"]
+    with pytest.raises(ValueError, match="LatentClass has others"):
+        trustvb.GaussianMixture(types={"grade": "count"}).fit(frame)
+
+
+def test_ordered_levels_keep_their_order():
+    size = ["mid", "low", "high", "mid", "low", None] * 20
+    order = ["none", "low", "mid", "high"]
+    turned = pd.Categorical([3, 1, 2, 3, 2, 1] * 20, categories=[3, 2, 1], ordered=True)
+    frame = pd.DataFrame({"size": pd.Categorical(size, order, ordered=True), "turned": turned})
+    model = trustvb.LatentClass(2, random_state=1).fit(frame)
+    assert model.levels_ == {"size": ["low", "mid", "high"], "turned": ["3", "2", "1"]}
+    assert model.predict(frame.head(3)).shape == (3,)
+    plain = trustvb.LatentClass(2, random_state=1).fit(frame.astype({"size": object}))
+    assert plain.levels_["size"] == ["high", "low", "mid"]
+    polars = pytest.importorskip("polars")
+    enum = polars.DataFrame(
+        {"size": polars.Series(size, dtype=polars.Enum(order)), "other": ["a", "b", "b"] * 40}
+    )
+    assert trustvb.LatentClass(2).fit(enum).levels_["size"] == ["low", "mid", "high"]
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.Table.from_pandas(frame[["size", "turned"]])
+    assert trustvb.LatentClass(2).fit(table).levels_ == model.levels_
+
+
+def test_a_component_on_a_heap_is_a_flag():
+    rng = np.random.default_rng(1)
+    spent = np.where(np.arange(300) < 120, 0.0, rng.lognormal(size=300))
+    model = trustvb.GaussianMixture(3, random_state=1).fit(spent[:, None])
+    assert list(model.flags_) == ["heap"] and "the value 0 in `x1`" in model.flags_["heap"]
+    with pytest.warns(trustvb.CalibrationWarning, match="heap"):
+        model.intervals("pi[1]", method="vb")

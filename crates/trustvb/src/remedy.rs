@@ -22,6 +22,8 @@ pub enum Remedy {
     Components(usize),
     /// The model of columns of any kind, which takes what is said.
     MixedModel(&'static str),
+    /// Say that columns are to be taken for Gaussian, whatever they look like.
+    AsGaussian,
     /// Read a file in pieces.
     Stream,
     /// Fewer bootstraps, or points of the grid.
@@ -123,6 +125,9 @@ pub fn in_command(remedy: &Remedy) -> String {
         Remedy::DropMissing => "leave those rows out with --drop-missing".to_owned(),
         Remedy::Components(n) => format!("ask for at most {n} with --components"),
         Remedy::MixedModel(takes) => format!("use --model mixture, which takes {takes}"),
+        Remedy::AsGaussian => {
+            "say --model gmm --types COLUMN=gaussian to have it all the same".to_owned()
+        }
         Remedy::Stream => "read it with --stream (gmm, bmlr)".to_owned(),
         Remedy::FewerFits => "ask for fewer bootstraps (-B) or points (--grid)".to_owned(),
         Remedy::LittleBootstraps => {

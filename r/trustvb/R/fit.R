@@ -2,9 +2,10 @@
 
 tvb_mix <- function(formula, data, k = 2, covariance = c("full", "tied", "diagonal", "spherical"), bootstraps = 500,
                     seed = 1, method = c("recommended", "vb"), start = NULL, prior = "default", na.action = NULL,
-                    control = list(), threads = getOption("trustvb.threads"), progress = interactive(), tvb = FALSE) {
-  parts <- mixture_parts(formula, data, na.action)
-  parts$options <- list(covariance = check_shapes(if (missing(covariance)) "full" else covariance, 1))
+                    control = list(), threads = getOption("trustvb.threads"), progress = interactive(), tvb = FALSE,
+                    types = NULL) {
+  parts <- mixture_parts(formula, data, na.action, types)
+  parts$options <- c(parts$options, list(covariance = check_shapes(if (missing(covariance)) "full" else covariance, 1)))
   fit_model(parts, match.call(), k, bootstraps, seed, with_tvb(method, tvb), start, prior, control, threads, progress)
 }
 
@@ -23,13 +24,15 @@ tvb_lca <- function(formula, data, k = 2, types = NULL, bootstraps = 500, seed =
 }
 
 # What each model makes of a formula and data: columns for the library, and what is needed for other rows later.
-mixture_parts <- function(formula, data, na.action) {
+mixture_parts <- function(formula, data, na.action, types = NULL) {
   frame <- one_sided_columns(formula, data, "tvb_mix", "~ eruptions + waiting")
   terms <- stats::terms(frame)
   frame <- keep_rows(frame, na.action)
   remedy <- "leave it out, or use tvb_lca(), which takes columns of any kind"
   columns <- Map(as_numbers, as.list(frame), names(frame), remedy)
-  list(model = "gmm", formula = formula, terms = terms, frame = frame, columns = columns)
+  types <- said_types(types)
+  list(model = "gmm", formula = formula, terms = terms, frame = frame, columns = columns,
+       options = if (length(types) > 0) list(types = unname(types), type_names = names(types)))
 }
 
 class_parts <- function(formula, data, types, na.action) {
@@ -38,7 +41,7 @@ class_parts <- function(formula, data, types, na.action) {
   frame <- keep_rows(frame, na.action)
   types <- column_types(types, frame)
   list(model = "mixture", formula = formula, terms = terms, frame = frame, columns = mixed_columns(frame),
-       options = list(types = unname(types), type_names = names(types)))
+       options = c(list(types = unname(types), type_names = names(types)), level_orders(frame)))
 }
 
 check_shapes <- function(covariance, most = Inf) {
@@ -58,11 +61,29 @@ mixed_columns <- function(frame) {
   }, as.list(frame), names(frame))
 }
 
-column_types <- function(types, frame) {
+# What columns are said to hold; one word without a name is for all that are not named.
+said_types <- function(types) {
   types <- unlist(types)
-  if (length(types) > 0 && is.null(names(types))) {
-    trustvb_stop("options", "`types` needs names, as in types = c(visits = \"count\")")
+  if (length(types) == 0) return(NULL)
+  if (is.null(names(types))) names(types) <- rep("", length(types))
+  unnamed <- names(types) == ""
+  if (sum(unnamed) > 1) {
+    trustvb_stop("options", "`types` needs names, as in types = c(visits = \"count\"), or is one word for all columns")
   }
+  names(types)[unnamed] <- "*"
+  types
+}
+
+# Levels of factors in their own order, which is that of the answer: a name for each level.
+level_orders <- function(frame) {
+  levels <- lapply(Filter(is.factor, as.list(frame)), levels)
+  if (length(levels) == 0) return(NULL)
+  list(ordered = rep(names(levels), lengths(levels)), order = enc2utf8(unlist(levels, use.names = FALSE)))
+}
+
+column_types <- function(types, frame) {
+  types <- said_types(types)
+  if ("*" %in% names(types)) return(types)
   texts <- names(frame)[vapply(frame, function(one) is_text(one) || is.logical(one), NA)]
   texts <- setdiff(texts, names(types))
   c(types, stats::setNames(rep("category", length(texts)), texts))

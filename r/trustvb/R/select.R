@@ -11,13 +11,13 @@ tvb_select <- function(formula, data, k = 1:8, covariance = NULL, model = NULL, 
     trustvb_stop("options", "`model` is \"mix\", \"reg\" or \"lca\", after the function that is to fit it")
   }
   parts <- switch(model,
-    mix = mixture_parts(formula, data, na.action),
+    mix = mixture_parts(formula, data, na.action, types),
     reg = regression_parts(formula, data, noise, na.action),
     lca = class_parts(formula, data, types, na.action)
   )
   if (identical(covariance, "all")) covariance <- c("full", "tied", "diagonal", "spherical")
   shapes <- if (model == "mix" && !is.null(covariance)) check_shapes(covariance)
-  if (!is.null(shapes)) parts$options <- list(covariance = shapes[1])
+  if (!is.null(shapes)) parts$options <- c(parts$options, list(covariance = shapes[1]))
   options <- c(list(k = 1, prior = prior_text(prior)), parts$options)
   engine <- native(Engine$new(parts$model, parts$columns, options))
   asked <- list(components = as.double(k), shapes = shapes, criterion = criterion, seed = check_whole(seed, "seed"),

@@ -96,7 +96,8 @@ pub(crate) struct SettingsArgs {
     /// The model [default: bmlr with --formula, mixture with --types, otherwise gmm]
     #[arg(long, value_parser = model_names())]
     pub(crate) model: Option<String>,
-    /// What columns hold, where it is not what they look like: 'smoker=category,visits=count,age=gaussian' (mixture)
+    /// What columns hold, where it is not what they look like: 'smoker=category,visits=count,age=gaussian'; a word alone,
+    /// 'category', is for all that are not named (mixture; gmm takes 'gaussian' for columns that look like codes)
     #[arg(long, value_delimiter = ',', value_name = "COLUMN=TYPE", value_parser = column_type)]
     pub(crate) types: Vec<(String, ColumnType)>,
     /// Read the file once, in pieces, and never hold its rows: for files larger than memory. A regression (bmlr) keeps

@@ -1,7 +1,7 @@
 //! What single options accept, and what they say otherwise.
 
 use trustvb::defaults::MAX_THREADS;
-use trustvb::model::ColumnType;
+use trustvb::model::{ColumnType, EVERY_COLUMN};
 
 pub(crate) fn scale(text: &str) -> Result<f64, String> {
     within(text, "a scale: greater than 0", |x| x > 0.0 && x <= 1000.0)
@@ -63,9 +63,16 @@ pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     within(text, "a tolerance: greater than 0 and below 1", |x| x > 0.0 && x < 1.0)
 }
 
-/// `visits=count`.
+/// `visits=count`, or `category` for all columns that are not named.
 pub(crate) fn column_type(text: &str) -> Result<(String, ColumnType), String> {
-    let wrong = || format!("`{text}`: write column=category, column=count or column=gaussian");
+    let wrong = || {
+        format!(
+            "`{text}`: write column=category, column=count or column=gaussian, or one of these words for all columns"
+        )
+    };
+    if let Some(kind) = ColumnType::named(text.trim()) {
+        return Ok((EVERY_COLUMN.to_owned(), kind));
+    }
     let (column, kind) = text.rsplit_once('=').ok_or_else(wrong)?;
     Ok((column.trim().to_owned(), ColumnType::named(kind.trim()).ok_or_else(wrong)?))
 }

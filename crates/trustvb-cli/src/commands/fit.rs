@@ -8,9 +8,10 @@ use crate::output::{
     write, write_text,
 };
 use crate::progress;
+use crate::terminal::{width, wrap};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
-use trustvb::calibrate::Law;
+use trustvb::calibrate::{Flag, Law};
 use trustvb::fit::{Fit, Progress, Status, fit};
 use trustvb::functional::Functional;
 use trustvb::linalg::unpack;
@@ -250,6 +251,10 @@ fn summary_table(args: &FitArgs, summary: &Summary) -> String {
             weights.join(", ")
         ));
     }
+    for flag in Flag::of_fit(model, &fit.posterior) {
+        let line = format!("! {}. [{}]", flag.sentence(), flag.name());
+        text.push_str(&format!("\n{}\n", wrap(&line, width(&args.output), "  ")));
+    }
     text.push_str(
         "\nThese are VB's own 95% intervals. One fit cannot tell whether they cover 95%;\n\
          `trustvb calibrate` can.\n",
@@ -351,6 +356,7 @@ fn fit_json(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Value {
         Status::Degenerate(why) => Value::String(why.to_string()),
         _ => Value::Null,
     };
+    let flags = Flag::of_fit(given.problem.model().as_ref(), &fit.posterior);
     let mut all = json!({
         "model": given.problem.spec().name(),
         "omega": number(fit.omega),
@@ -374,6 +380,8 @@ fn fit_json(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Value {
                 .collect::<Vec<_>>(),
         })),
         "emptied": fit.emptied.iter().map(|k| k + 1).collect::<Vec<_>>(),
+        "flags": flags.iter().map(Flag::name).collect::<Vec<_>>(),
+        "remarks": flags.iter().map(Flag::sentence).collect::<Vec<_>>(),
         "n_units": given.problem.n_units(),
         "n_components": given.problem.model().n_components(),
         "coordinates": given.problem.model().layout().coordinates,

@@ -106,3 +106,28 @@ def jobs(n_jobs: int | None) -> int | None:
 
         return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
     return whole("n_jobs", n_jobs)
+
+
+KINDS = ("gaussian", "count", "category")
+
+
+def types(said: Mapping[str, str] | str | None, names: Sequence[str]) -> dict[str, str]:
+    """What columns are said to hold: a word for all of them, or one for each name."""
+    if said is None:
+        return {}
+    if isinstance(said, str):
+        if said not in KINDS:
+            raise ValueError(f"types={said!r} is not one of {', '.join(KINDS)}")
+        return dict.fromkeys(names, said)
+    if not isinstance(said, Mapping):
+        raise TypeError(
+            f"types={said!r} is neither a word nor a dict, such as {{'visits': 'count'}}"
+        )
+    for name, kind in said.items():
+        if name not in names:
+            raise ValueError(
+                f"types has {name!r}, but there is no such column; there are {', '.join(names)}"
+            )
+        if kind not in KINDS:
+            raise ValueError(f"types[{name!r}]={kind!r} is not one of {', '.join(KINDS)}")
+    return dict(said)

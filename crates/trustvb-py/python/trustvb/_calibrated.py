@@ -45,6 +45,8 @@ class Calibrated(Estimator):
     n_iter_: int
     converged_: bool
     emptied_: list[int]
+    flags_: dict[str, str]
+    remarks_: list[str]
     _tables: Held
 
     def __getstate__(self) -> dict[str, Any]:
@@ -120,6 +122,8 @@ class Calibrated(Estimator):
         self.n_iter_ = fit.sweeps
         self.converged_ = fit.status in ("converged", "stalled")
         self.emptied_ = fit.emptied
+        self.flags_ = dict(problem.flags(fit))
+        self.remarks_ = problem.remarks()
         self.weights_ = fit.posterior.mean()["pi"][0]
         if not self.converged_:
             how = (

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from . import _frames
 
-#: Numbers with NaN for what is missing, or texts with empty ones for it.
-Cells: TypeAlias = "NDArray[np.float64] | list[str]"
+#: Numbers with NaN for what is missing, or texts with empty ones for it, perhaps with the order of their levels.
+Cells: TypeAlias = "NDArray[np.float64] | list[str] | tuple[list[str], list[str]]"
 
 
 def columns_of(X: Any) -> list[tuple[Cells, bool]]:
@@ -38,7 +38,7 @@ def columns_of(X: Any) -> list[tuple[Cells, bool]]:
 
 def length_of(cells: Cells) -> int:
     """How many there are."""
-    return len(cells)
+    return len(cells[0]) if isinstance(cells, tuple) else len(cells)
 
 
 def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
@@ -52,7 +52,26 @@ def _cells(column: Any, name: str) -> tuple[Cells, bool]:
     values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
     cells, texts = _values(values, name)
     is_category = said == "category" or said.startswith(("Categorical", "Enum", "dictionary"))
-    return cells, texts or is_category
+    order = _order(column, said)
+    if order is None:
+        return cells, texts or is_category
+    if not isinstance(cells, list):
+        cells = ["" if np.isnan(x) else str(x) for x in np.asarray(cells).tolist()]
+    return (cells, order), True
+
+
+def _order(column: Any, said: str) -> list[str] | None:
+    """The order of a category's levels, if its type has one: that of others is the accident of what came first."""
+    if said == "category" and hasattr(column, "cat"):  # pandas
+        levels = column.cat.categories.tolist()
+    elif said.startswith("Enum"):  # polars
+        levels = column.dtype.categories.to_list()
+    elif said.startswith("dictionary") and getattr(column.type, "ordered", False):  # Arrow
+        chunks = getattr(column, "chunks", [column])
+        levels = chunks[0].dictionary.to_pylist() if chunks else []
+    else:
+        return None
+    return [str(level).strip() for level in levels]
 
 
 def _values(array: NDArray[Any], name: str) -> tuple[Cells, bool]:

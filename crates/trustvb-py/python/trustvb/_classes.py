@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="LatentClass")
 Named = list[tuple[str, "_cells.Cells"]]
 
-_KINDS = ("gaussian", "count", "category")
-
 
 class LatentClass(Calibrated):
     """Variational latent classes (or profiles) of columns of any kind, and calibrated intervals for them.
@@ -33,8 +31,9 @@ class LatentClass(Calibrated):
     ----------
     n_components : number of classes.
     types : what columns hold, where it is not what they look like: a dict from names to ``"gaussian"``, ``"count"`` or
-        ``"category"``. Text, truth values, categorical types and columns of nothing but 0 and 1 are categories, other
-        numbers Gaussian. Columns of arrays are called ``x1``, ``x2``, …
+        ``"category"``, or one of these words for all columns. Text, truth values and categorical types are categories, and
+        so are two different numbers and few small whole ones, such as answers from 1 to 5 (``remarks_`` then says so);
+        other numbers are Gaussian. Columns of arrays are called ``x1``, ``x2``, …
     prior : ``None`` for the default, or a dict with any of ``alpha0``, ``level0``, ``beta0``, ``nu0``, ``spread0`` and
         ``rate0`` (docs/CLASSES.md says what they are).
     omega, random_state, n_init, tol, max_iter, acceleration : as for :class:`GaussianMixture`.
@@ -44,10 +43,11 @@ class LatentClass(Calibrated):
     weights_ : posterior means of the classes' weights.
     probabilities_ : for each category a matrix, a row per class and a column per level of ``levels_``.
     rates_, means_, sds_ : for each count and each Gaussian column a number per class.
-    types_, levels_ : the kind of each column, and the levels of each category.
+    types_, levels_ : the kind of each column, and the levels of each category: in the order of the column's type where that
+        has one (pandas' categorical, polars' Enum), else numbers by size and texts by letters.
     n_missing_ : number of missing cells.
-    lower_bound_, lower_bounds_, n_iter_, converged_, emptied_, posterior_, n_features_in_, feature_names_in_ : as for
-        :class:`GaussianMixture`.
+    lower_bound_, lower_bounds_, n_iter_, converged_, emptied_, flags_, remarks_, posterior_, n_features_in_,
+    feature_names_in_ : as for :class:`GaussianMixture`.
     """
 
     #: Not parameters of this model: there are random starts only, and the paper has no such model.
@@ -66,7 +66,7 @@ class LatentClass(Calibrated):
         self,
         n_components: int = 2,
         *,
-        types: Mapping[str, str] | None = None,
+        types: Mapping[str, str] | str | None = None,
         prior: str | dict[str, Any] | None = None,
         omega: float = 1.0,
         random_state: Any = None,
@@ -122,17 +122,7 @@ class LatentClass(Calibrated):
     def _said(self, names: list[str], categories: list[bool]) -> list[tuple[str, str]]:
         """What columns are said to be, by the user before their type."""
         said = {name: "category" for name, is_one in zip(names, categories, strict=True) if is_one}
-        if self.types is not None and not isinstance(self.types, Mapping):
-            raise TypeError(f"types={self.types!r} is no dict, such as {{'visits': 'count'}}")
-        for name, kind in (self.types or {}).items():
-            if name not in names:
-                raise ValueError(
-                    f"types has {name!r}, but there is no such column; there are {', '.join(names)}"
-                )
-            if kind not in _KINDS:
-                raise ValueError(f"types[{name!r}]={kind!r} is not one of {', '.join(_KINDS)}")
-            said[name] = kind
-        return list(said.items())
+        return list({**said, **_ask.types(self.types, names)}.items())
 
     def fit(
         self: Self,

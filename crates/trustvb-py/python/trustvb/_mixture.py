@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,6 +43,8 @@ class GaussianMixture(Calibrated):
         covariance is not like the others') and ``base`` (``"default"``, ``"standardised"``, the default of
         earlier versions, or ``"paper"``).
     update : ``"corrected"`` or ``"as-printed"``, the form of the covariance update.
+    types : columns with two different values, such as 0 and 1, are refused: :class:`LatentClass` takes them. ``"gaussian"``
+        has all of them all the same, ``{"smoker": "gaussian"}`` one.
     random_state : an integer is the command line's ``--seed``; a generator gives one; ``None`` is 1.
     n_init : k-means++ starts; the best bound wins.
     tol : largest relative change at which a fit has converged: 1e-10, and 1e-8 in tables, if not given.
@@ -59,6 +61,8 @@ class GaussianMixture(Calibrated):
     lower_bound_, lower_bounds_ : the bound at the optimum, and after each sweep.
     n_iter_, converged_ : sweeps, and whether they sufficed.
     emptied_ : components (from 0) that hold next to no data.
+    flags_ : what the fit shows that speaks against it, such as ``heap``: sentences by name. Empty is good.
+    remarks_ : what is to be known of the data, a sentence each.
     posterior_ : the variational posterior.
     n_features_in_, feature_names_in_ : as in scikit-learn.
     """
@@ -82,6 +86,7 @@ class GaussianMixture(Calibrated):
         acceleration: int = 5,
         means_init: Any = None,
         published: bool = False,
+        types: Mapping[str, str] | str | None = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -95,6 +100,7 @@ class GaussianMixture(Calibrated):
         self.acceleration = acceleration
         self.means_init = means_init
         self.published = published
+        self.types = types
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -174,9 +180,19 @@ class GaussianMixture(Calibrated):
         names = list(getattr(self, "feature_names_in_", ())) or [
             f"x{j + 1}" for j in range(len(columns))
         ]
-        problem = _native.Problem.rows(names, columns, self._spec())
+        problem = _native.Problem.rows(names, columns, self._spec(), self._accepted(names))
         self._fit_problem(problem, weights, weights_are)
         return self
+
+    def _accepted(self, names: list[str]) -> list[str]:
+        """The columns that are Gaussian whatever they look like."""
+        said = _ask.types(self.types, names)
+        for name, kind in said.items():
+            if kind != "gaussian":
+                raise ValueError(
+                    f"types[{name!r}]={kind!r}: columns of a GaussianMixture are 'gaussian'; LatentClass has others"
+                )
+        return list(said)
 
     def _fit_problem(
         self,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 _Vector = NDArray[np.float64]
 _Asked = str | tuple[str, Callable[[Any], Any]]
+_Cells = _Vector | list[str] | tuple[list[str], list[str]]
 _Progress = Callable[[int, int], object] | None
 
 __version__: str
@@ -69,7 +70,12 @@ class Problem:
         spec: str,
     ) -> Problem: ...
     @staticmethod
-    def rows(names: Sequence[str], columns: Sequence[_Vector], spec: str) -> Problem: ...
+    def rows(
+        names: Sequence[str],
+        columns: Sequence[_Vector],
+        spec: str,
+        accepted: Sequence[str] = (),
+    ) -> Problem: ...
     @staticmethod
     def formula(
         formula: str,
@@ -79,12 +85,14 @@ class Problem:
     ) -> Problem: ...
     @staticmethod
     def mixed(
-        columns: Sequence[tuple[str, _Vector | list[str]]],
+        columns: Sequence[tuple[str, _Cells]],
         types: Sequence[tuple[str, str]],
         spec: str,
     ) -> Problem: ...
     def kinds(self) -> list[tuple[str, str, list[str]]]: ...
-    def code(self, columns: Sequence[tuple[str, _Vector | list[str]]]) -> list[_Vector]: ...
+    def remarks(self) -> list[str]: ...
+    def flags(self, fit: Fit) -> list[tuple[str, str]]: ...
+    def code(self, columns: Sequence[tuple[str, _Cells]]) -> list[_Vector]: ...
     @staticmethod
     def from_columns(
         names: Sequence[str],

@@ -103,6 +103,8 @@ class Unit:
     size: int
     plate: str | None = None
     axis: int = 0
+    #: Whether the plate holds no observed site: then rows must index it.
+    is_outside: bool = False
 
     def dimension(self, site: Any) -> int | None:
         """The axis of a site's log density along which its units lie; None if it belongs to no unit."""
@@ -152,6 +154,14 @@ def find_unit(trace: Any, asked: str | int | None) -> Unit:
         )
     if not isinstance(asked, str):
         raise ValueError(f"unit={asked!r} is not the name of a plate; there are {listed}")
+    latent = {
+        f.name: f.size
+        for site in samples(trace)
+        if not site["is_observed"]
+        for f in site["cond_indep_stack"]
+    }
+    if asked not in plates and asked in latent:
+        return Unit(latent[asked], plate=asked, is_outside=True)
     if asked not in common:
         left = [s["name"] for s in observed if all(f.name != asked for f in s["cond_indep_stack"])]
         raise ValueError(

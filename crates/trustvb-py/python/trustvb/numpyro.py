@@ -28,6 +28,7 @@ from ._base_draws import standard_normal
 from ._calibration import Calibration
 from ._elements import elements_of
 from ._numpyro_first import first_look
+from ._numpyro_index import Indexed, settled
 from ._numpyro_sites import FixedDraws, base_shape, samples
 from ._progress import Wish
 from ._quickly import Quickly
@@ -168,6 +169,7 @@ class _NumpyroProblem:
         self._guide, self._unit, trace, guide = first_look(
             self._model, guide, restore, arrays, fitter._unit
         )
+        self._unit = settled(self._model, restore(arrays), trace, self._unit, fitter._unit)
         self.n_units = self._unit.size
         latent = [site for site in samples(trace) if not site["is_observed"]]
         for site in latent:
@@ -204,7 +206,8 @@ class _NumpyroProblem:
         few = 1 if self._laplace else particles
         self._few = standard_normal(few, 0 if self._laplace else size, 11), keys[:few]
         self._many = standard_normal(fitter._draws, size, 12), keys[: fitter._draws]
-        self.fixed: list[Any] | None = None
+        # Which member each row indexes is known for these data.
+        self.fixed: list[Any] | None = arrays if isinstance(self._unit, Indexed) else None
         self.terms: Callable[[Any, Any], tuple[Any, Any]] = jax.jit(self._terms)
         try:
             jax.eval_shape(self.terms, self._start, arrays)

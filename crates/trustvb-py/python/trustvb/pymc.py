@@ -24,6 +24,7 @@ from ._calibration import Calibration
 from ._elements import elements_of
 from ._gaussian_family import GaussianProblem
 from ._progress import Wish
+from ._pymc_index import refuse_indexed
 
 __all__ = ["Fitter", "calibrate"]
 
@@ -152,6 +153,9 @@ def _problem(
                 f"{rv.name!r} has as many values as there are units: if each belongs to one, weights would have to reach it too. Sum "
                 "it out, or use trustvb.numpyro with a plate"
             )
+
+    if unit is None:
+        refuse_indexed(model, logp, shapes, all(len(shape) == 1 for shape in found))
 
     def density(z: Any) -> tuple[Any, Any]:
         prior, *parts = logp(*unpacked(z))

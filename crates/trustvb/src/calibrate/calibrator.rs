@@ -37,6 +37,7 @@ pub(super) struct Shown {
     pub(super) made_by_prior: OnceLock<Vec<f64>>,
     /// Another optimum than the full fit's that is nearly as high, with its bound less that of the fit.
     pub(super) rival: OnceLock<Option<(f64, Posterior)>>,
+    pub(super) of_fit: OnceLock<Vec<Flag>>,
     /// Shares of bootstraps that another numbering would fit better, by design and grid point.
     mismatched: Mutex<BTreeMap<(Design, usize), f64>>,
     /// Those that were asked for and have not been found yet.

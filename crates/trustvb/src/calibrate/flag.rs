@@ -4,7 +4,7 @@ use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
 use crate::backend::Job;
 use crate::defaults;
 use crate::fit::{StatusCode, is_emptied, match_components};
-use crate::model::Noun;
+use crate::model::{Heap, Model, Noun, coded, heaps};
 use crate::posterior::{Block, Family, Posterior, Sharing};
 use crate::remedy::{Advise, Remedy, in_command};
 use crate::resample::Design;
@@ -126,6 +126,16 @@ pub enum Flag {
         /// Coefficients.
         coefficients: usize,
     },
+    /// Components that collapsed on a value that many of their units have.
+    Heap {
+        /// Each of them, with column and value.
+        heaps: Vec<Heap>,
+    },
+    /// Columns that are taken for numbers and look like codes.
+    Codes {
+        /// Their names, with how many different values each has.
+        columns: Vec<(String, usize)>,
+    },
     /// Every resample has the same estimate, so that resampling says nothing.
     IdenticalEstimates,
     /// Derivatives were used to cut the Monte-Carlo error of the resamples.
@@ -136,8 +146,16 @@ pub enum Flag {
 }
 
 impl Flag {
+    /// What a fit of all units shows by itself, for whatever is asked of it.
+    pub fn of_fit(model: &dyn Model, posterior: &Posterior) -> Vec<Flag> {
+        let (heaps, columns) = (heaps(model, posterior), coded(model));
+        let heap = (!heaps.is_empty()).then_some(Flag::Heap { heaps });
+        let codes = (!columns.is_empty()).then_some(Flag::Codes { columns });
+        heap.into_iter().chain(codes).collect()
+    }
+
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 23] = [
+    pub const NAMES: [&str; 25] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -161,6 +179,8 @@ impl Flag {
         "few-rows",
         "steadied",
         "other-optimum",
+        "heap",
+        "codes",
     ];
 
     /// Names of those that only tell, and are no reason for distrust.
@@ -192,6 +212,8 @@ impl Flag {
             Flag::FewRows { .. } | Flag::FewRowsOfRegression { .. } => "few-rows",
             Flag::Steadied { .. } => "steadied",
             Flag::OtherOptimum { .. } => "other-optimum",
+            Flag::Heap { .. } => "heap",
+            Flag::Codes { .. } => "codes",
         }
     }
 
@@ -301,6 +323,24 @@ impl Flag {
                  that part was put right",
                 percent(*explained)
             ),
+            Flag::Heap { heaps } => {
+                let each: Vec<String> = heaps.iter().map(Heap::to_string).collect();
+                format!(
+                    "{}: a density that collapses on equal values is as high as rounding lets it be, and neither \
+                     intervals nor criteria mean much; leave these rows or the column out, or make ranges of it and \
+                     take it for a category",
+                    each.join("; ")
+                )
+            }
+            Flag::Codes { columns } => {
+                let each: Vec<String> =
+                    columns.iter().map(|(name, n)| format!("`{name}` has {n}")).collect();
+                format!(
+                    "few different values that look like codes are taken for numbers ({}): a Gaussian may not \
+                     describe them, and a mixture of categories would",
+                    each.join(", ")
+                )
+            }
             Flag::PriorShifts { share, called } => format!(
                 "at this ω the prior has moved the middle of the interval by {} of its half-length, so that it \
                  misses mostly on one side; data are few for {} that overlap so much",
@@ -443,6 +483,7 @@ pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
             answer.flags.push(Flag::PriorDominates { component: k + 1, times });
         }
     }
+    answer.flags.extend(question.of_fit().iter().cloned());
     // Σα = Kα0 + ωn gives the prior's share back.
     let table = question.table;
     let Some(alpha) = question.first.mixing().map(|d| d.alpha()) else { return };

@@ -110,6 +110,12 @@ impl<'a> Question<'a> {
         self.shown.rival.get_or_init(found).as_ref()
     }
 
+    /// What the full fit shows by itself.
+    pub(super) fn of_fit(&self) -> &[Flag] {
+        let found = || self.model.map(|model| Flag::of_fit(model, &self.first));
+        self.shown.of_fit.get_or_init(|| found().unwrap_or_default())
+    }
+
     /// Whether the answer is no longer wanted.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::dataset::{LARGEST, SMALLEST};
 use super::missing::{MissingCells, RowUnit};
-use super::wording::{caret, count, quoted_list, shorten};
+use super::wording::{caret, count, quoted_list, shorten, two_values};
 use crate::memory::{TooLarge, in_words as bytes_in_words};
 use crate::remedy::{Advise, Remedy};
 
@@ -31,6 +31,14 @@ pub enum DataError {
         what: String,
         /// What to do about it.
         remedies: &'static [Remedy],
+    },
+    /// Columns of two values, which no Gaussian has.
+    #[error("{file}: {}, which no Gaussian mixture describes", two_values(columns))]
+    TwoValues {
+        /// The file.
+        file: String,
+        /// The columns, each with its values.
+        columns: Vec<(String, [f64; 2])>,
     },
     /// Units that cannot be.
     #[error("{file}: {what}")]
@@ -521,6 +529,11 @@ impl Advise for DataError {
             | DataError::ColumnType { remedies, .. }
             | DataError::Column { remedies, .. } => remedies.to_vec(),
             DataError::Missing(cells) => cells.remedies(),
+            DataError::TwoValues { .. } => vec![
+                Remedy::MixedModel("categories"),
+                Remedy::AsGaussian,
+                Remedy::Columns("leave out what has two values"),
+            ],
             DataError::AllDropped { .. } => {
                 vec![Remedy::Columns("choose columns that are filled")]
             }

@@ -12,6 +12,7 @@ use super::select::resolve;
 pub struct TextColumn {
     codes: Vec<u32>,
     levels: Vec<String>,
+    order: Vec<String>,
 }
 
 impl TextColumn {
@@ -19,6 +20,17 @@ impl TextColumn {
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<TextColumn> {
         let mut builder = TextBuilder::default();
         texts.into_iter().all(|text| builder.push(text)).then(|| builder.finish())
+    }
+
+    /// With an order of its levels, which they have where the data come from: that of an ordered factor, say. Levels that no
+    /// row has may be among them.
+    pub fn ordered(self, order: Vec<String>) -> TextColumn {
+        TextColumn { order, ..self }
+    }
+
+    /// The order of its levels; empty where none is known.
+    pub fn order(&self) -> &[String] {
+        &self.order
     }
 
     /// One code per row, an index into [`levels`](Self::levels).
@@ -47,7 +59,7 @@ impl TextColumn {
             // There are no more texts than before, so the codes suffice.
             builder.push(&self.levels[code as usize]);
         }
-        builder.finish()
+        TextColumn { order: self.order, ..builder.finish() }
     }
 }
 

@@ -19,6 +19,7 @@
 
 mod by;
 mod centres;
+mod codes;
 mod collinear;
 mod csv;
 mod dataset;
@@ -42,6 +43,7 @@ mod wording;
 
 pub use by::{Slice, as_written};
 pub use centres::read_centres;
+pub(crate) use codes::{Distinct, Look};
 pub(crate) use csv::is_missing;
 pub use csv::{read_csv, write_csv};
 pub use dataset::Dataset;

@@ -20,6 +20,17 @@ pub(super) fn quoted_list<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
+/// `column `a` has 2 different values only, 0 and 1`, and for several columns all of them.
+pub(super) fn two_values(columns: &[(String, [f64; 2])]) -> String {
+    match columns {
+        [(name, [a, b])] => format!("column `{name}` has 2 different values only, {a} and {b}"),
+        several => {
+            let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+            format!("columns {} have 2 different values each", quoted_list(&names))
+        }
+    }
+}
+
 /// `1 row`, `2 rows`.
 pub(super) fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }

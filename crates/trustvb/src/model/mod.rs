@@ -1,6 +1,7 @@
 //! What a model must say about itself; everything iterative is done by [`crate::fit`].
 
 mod bmlr;
+mod columns;
 mod data;
 mod forms;
 mod gmm;
@@ -24,6 +25,7 @@ pub use bmlr::{
     RegressionMixture, VariableSummary,
 };
 pub use bmlr::{bmlr_ln_density, bmlr_ln_rho};
+pub use columns::{Heap, coded, heaps};
 pub use data::{ModelData, VariableInWords};
 pub use gmm::{
     Covariance, GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, ShapedGmm,
@@ -45,7 +47,8 @@ pub(crate) use units::FarUnits;
 pub use units::{Undecided, Units};
 pub(crate) use weighted::Weighted;
 pub use wish::{
-    ColumnType, PriorWish, Source, TakePieces, WishError, Wished, WishedWeights, Wishes,
+    ColumnType, EVERY_COLUMN, PriorWish, Source, TakePieces, WishError, Wished, WishedWeights,
+    Wishes,
 };
 
 use crate::data::DataError;
@@ -183,6 +186,11 @@ pub trait Model: Send + Sync {
     /// weighted by their responsibilities too: what is far above 1 is the prior's doing. Nothing where the model cannot say.
     fn made_by_prior(&self, _posterior: &Posterior, _weights: Option<&[f64]>) -> Vec<f64> {
         Vec::new()
+    }
+    /// The values of a coordinate that is a column of numbers, Gaussian in every component, in the data's units: unit by
+    /// unit, NaN where a cell is missing. Nothing for others, and where units are not in memory.
+    fn numbers(&self, _coordinate: usize) -> Option<Vec<f64>> {
+        None
     }
     /// How many exchangeable units each of its own stands for, where a user has given them weights: a resample draws from
     /// so many, and `None` as weights means these. Leave the default: no model knows of it but the one around it.

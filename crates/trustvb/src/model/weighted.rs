@@ -88,6 +88,9 @@ impl Model for Weighted {
     fn made_by_prior(&self, posterior: &Posterior, weights: Option<&[f64]>) -> Vec<f64> {
         self.inner.made_by_prior(posterior, Some(&self.in_a_fit(weights)))
     }
+    fn numbers(&self, coordinate: usize) -> Option<Vec<f64>> {
+        self.inner.numbers(coordinate)
+    }
     fn repeats(&self) -> Option<&[f64]> {
         Some(self.weights.repeats())
     }

@@ -31,7 +31,7 @@ pub struct Wishes {
     pub update: Option<Update>,
     /// The shape of covariances.
     pub covariance: Option<Covariance>,
-    /// What columns hold, for models that take columns of several kinds.
+    /// What columns hold, by name, [`EVERY_COLUMN`] for all that are not named.
     pub types: Vec<(String, ColumnType)>,
     /// What rows count for.
     pub weights: Option<WishedWeights>,
@@ -103,6 +103,9 @@ impl Wishes {
     }
 }
 
+/// The name that stands for all columns that are not named.
+pub const EVERY_COLUMN: &str = "*";
+
 /// What a user says a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -124,6 +127,35 @@ impl ColumnType {
             "category" => Some(ColumnType::Category),
             _ => None,
         }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColumnType::Gaussian => "gaussian",
+            ColumnType::Count => "count",
+            ColumnType::Category => "category",
+        }
+    }
+
+    /// What a column is said to be, by its own name before that of all columns.
+    pub(super) fn said(
+        types: &[(String, ColumnType)],
+        frame: &Frame,
+        column: usize,
+    ) -> Option<ColumnType> {
+        let own = |(name, _): &&(String, ColumnType)| {
+            frame.column_index(name).is_ok_and(|at| at == column)
+        };
+        let every = |(name, _): &&(String, ColumnType)| name == EVERY_COLUMN;
+        let said = types.iter().rev().find(own).or_else(|| types.iter().rev().find(every));
+        said.map(|(_, kind)| *kind)
+    }
+
+    /// Refuses names that no column has.
+    pub(super) fn check(types: &[(String, ColumnType)], frame: &Frame) -> Result<(), DataError> {
+        let mut named = types.iter().filter(|(name, _)| name != EVERY_COLUMN);
+        named.try_for_each(|(name, _)| frame.column_index(name).map(|_| ()))
     }
 }
 

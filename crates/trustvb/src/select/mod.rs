@@ -18,7 +18,7 @@ mod words;
 pub use criterion::Criterion;
 
 use crate::fit::{self, Fit, FitOptions, Progress, Start};
-use crate::model::{Model, ModelData, ModelError, ModelSpec, Tails, Weighted};
+use crate::model::{Heap, Model, ModelData, ModelError, ModelSpec, Tails, Weighted, coded, heaps};
 use crate::special::gamma::ln_gamma;
 use crate::table::STARTS;
 use crate::weights::UnitWeights;
@@ -84,6 +84,10 @@ pub struct Candidate {
     pub evidence: f64,
     /// Tails that are heavier than the model's, where they add to the evidence.
     pub tails: Option<Tails>,
+    /// Its components that collapsed on a value.
+    pub heaps: Vec<Heap>,
+    /// The columns that look like codes and are taken for numbers.
+    pub coded: Vec<(String, usize)>,
 }
 
 impl Candidate {
@@ -283,6 +287,8 @@ impl<'a> SelectRequest<'a> {
             icl: f64::NAN,
             evidence: f64::NAN,
             tails: None,
+            heaps: Vec::new(),
+            coded: coded(model),
             fit: None,
         };
         if let Some(fit) = &fit {
@@ -298,6 +304,7 @@ impl<'a> SelectRequest<'a> {
             let worth = |tails: &Tails| tails.gain - 0.5 * n.ln();
             candidate.tails = tails.filter(|tails| worth(tails) > 0.0);
             candidate.evidence = candidate.bound + candidate.tails.as_ref().map_or(0.0, worth);
+            candidate.heaps = heaps(model, &fit.posterior);
         }
         candidate.fit = fit;
         candidate

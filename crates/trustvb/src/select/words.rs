@@ -1,6 +1,8 @@
 //! A recommendation in plain words, and all that was compared as JSON.
 
 use super::{Candidate, Criterion, Selection};
+use crate::calibrate::Flag;
+use crate::model::Heap;
 use serde_json::{Map, Value, json};
 
 impl Candidate {
@@ -39,10 +41,16 @@ impl Candidate {
             "evidence": self.evidence,
             "tails_df": self.tails.map(|tails| tails.df),
             "emptied": self.emptied(),
+            "heaps": self.heaps.iter().map(heap_json).collect::<Vec<_>>(),
             "status": self.fit.as_ref().map(|fit| fit.outcome.status.name()),
             "why": self.failure,
         })
     }
+}
+
+fn heap_json(heap: &Heap) -> Value {
+    let Heap { component, column, value, share } = heap;
+    json!({ "component": component, "column": column, "value": value, "share": share })
 }
 
 impl Selection {
@@ -70,6 +78,14 @@ impl Selection {
     }
 }
 
+/// A flag as a sentence of its own, with its name.
+fn sentence(flag: &Flag) -> String {
+    let text = flag.to_string();
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{} ({}).", letters.as_str(), flag.name())
+}
+
 /// What a difference is worth (Kass & Raftery 1995), on the scale of twice a log likelihood.
 fn worth(margin: f64) -> &'static str {
     match margin {
@@ -92,11 +108,15 @@ impl Selection {
                 let margin = self.margin();
                 // A bound is a log evidence; the words are for twice that.
                 let shown = if self.criterion.is_cost() { margin } else { 0.5 * margin };
+                // The height of a density on a heap of equal values is rounding's, and no evidence of groups.
+                let worth = match best.heaps.is_empty() {
+                    true => worth(margin),
+                    false => "which is no evidence, because a component collapsed on equal values",
+                };
                 said.push(format!(
-                    "Recommended: {}. Its {title} is the {extreme}, {shown:.1} better than the next ({}): {}.",
+                    "Recommended: {}. Its {title} is the {extreme}, {shown:.1} better than the next ({}): {worth}.",
                     best.in_words(),
                     next.in_words(),
-                    worth(margin)
                 ));
             }
         }
@@ -145,6 +165,12 @@ impl Selection {
             0 => {}
             1 => said.push(format!("One of its {called} holds next to no data.")),
             n => said.push(format!("{n} of its {called} hold next to no data.")),
+        }
+        if !best.heaps.is_empty() {
+            said.push(sentence(&Flag::Heap { heaps: best.heaps.clone() }));
+        }
+        if !best.coded.is_empty() {
+            said.push(sentence(&Flag::Codes { columns: best.coded.clone() }));
         }
         if self.candidates.iter().all(|c| c.bic.is_nan()) {
             said.push(

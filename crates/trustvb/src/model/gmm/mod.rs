@@ -35,6 +35,7 @@ pub(super) use spec::KIND;
 pub use tails::Tails;
 pub use update::Update;
 
+use super::columns::restoring;
 use super::{Degenerate, Model, ModelError, Sweeper, Units};
 use crate::data::Dataset;
 use crate::fit::{Care, looked_at};
@@ -331,6 +332,12 @@ impl Model for Gmm {
             Some(largest)
         };
         (0..k).map(|c| factor(c).unwrap_or(1.0)).collect()
+    }
+
+    fn numbers(&self, column: usize) -> Option<Vec<f64>> {
+        let rows = self.rows.held()?;
+        let restored = restoring(self.centre[column], self.scale[column]);
+        Some((0..rows.len()).map(|i| restored(rows.get(i, column))).collect())
     }
 
     fn units(&self) -> Option<Units<'_>> {

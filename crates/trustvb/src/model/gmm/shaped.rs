@@ -19,6 +19,7 @@ use super::{GmmPrior, scales};
 use crate::data::Dataset;
 use crate::fit::Care;
 use crate::linalg::{packed_index, packed_len};
+use crate::model::columns::restoring;
 use crate::model::{Model, ModelError, Sweeper, Units};
 use crate::posterior::{Layout, Posterior};
 use std::sync::Arc;
@@ -286,6 +287,11 @@ impl Model for ShapedGmm {
             Some(largest)
         };
         (0..k).map(|c| factor(c).unwrap_or(1.0)).collect()
+    }
+
+    fn numbers(&self, column: usize) -> Option<Vec<f64>> {
+        let restored = restoring(self.centre[column], self.scale[column]);
+        Some((0..self.rows.len()).map(|i| restored(self.rows.get(i, column))).collect())
     }
 
     fn units(&self) -> Option<Units<'_>> {

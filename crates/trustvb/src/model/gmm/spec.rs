@@ -2,11 +2,13 @@
 
 use super::tails::{Tails, tails};
 use super::{Covariance, Gmm, GmmPrior, ShapedGmm, Update, far, gmm_ln_density};
-use crate::data::{DataError, Dataset, ReadOptions};
+use crate::data::{DataError, Dataset, Distinct, Frame, Look, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
 use crate::model::spec::{Kind, Noun, PriorInWords};
 use crate::model::wish::{PriorWish, Source, WishError, Wished, Wishes};
-use crate::model::{Model, ModelData, ModelError, ModelSpec, PriorBase, Spec, WEIGHT};
+use crate::model::{
+    ColumnType, EVERY_COLUMN, Model, ModelData, ModelError, ModelSpec, PriorBase, Spec, WEIGHT,
+};
 use crate::posterior::{Block, Layout, Posterior};
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
@@ -57,6 +59,16 @@ impl GaussianMixture {
         GaussianMixture { update, ..self }
     }
 
+    /// Refuses rows with a column of two values only, such as yes and no, which no Gaussian describes; `accepted` are names of
+    /// columns that are to be taken as they are, `*` all. The command, Python and R ask this before they bind; a table's rows
+    /// have been let in.
+    pub fn check_columns(data: &Dataset, accepted: &[String]) -> Result<(), DataError> {
+        let seen: Vec<Distinct> =
+            (0..data.n_columns()).map(|j| Distinct::of(data.column(j).iter().copied())).collect();
+        let accepts = |name: &str| accepted.iter().any(|own| own == name || own == EVERY_COLUMN);
+        refuse_pairs(data.source(), data.names(), &seen, &accepts)
+    }
+
     /// Bound to all columns of these rows.
     pub fn bind(self, data: Dataset) -> Result<Problem, ModelError> {
         Problem::new(self, data)
@@ -99,7 +111,7 @@ pub(in crate::model) const KIND: Kind = Kind {
         of_columns("sigma", "covariance", Entry::Covariance),
         of_columns("cor", "correlation", Entry::Correlation),
     ],
-    takes: &["--columns", "--stream", "--covariance", "--update", "--published"],
+    takes: &["--columns", "--types", "--stream", "--covariance", "--update", "--published"],
     because: &[],
     is_meant: |_| false,
     grant,
@@ -119,11 +131,24 @@ fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
              --stream out"
         )));
     }
+    only_gaussian(&wishes.types)?;
     let (data, dropped) = if wishes.stream {
-        let (rows, dropped) = far::stream(source, options).map_err(DataError::of_numbers_only)?;
+        let mut seen = Vec::new();
+        let (rows, dropped) = far::stream(source, options, &mut |frame| look_at(frame, &mut seen))
+            .map_err(DataError::of_numbers_only)?;
+        let names = &rows.summary().names;
+        refuse_pairs(rows.source(), names, &seen, &|name| is_accepted(&wishes.types, name))?;
         (ModelData::Far(rows), dropped)
     } else {
         let frame = source.frame(options).map_err(DataError::of_numbers_only)?;
+        ColumnType::check(&wishes.types, &frame)?;
+        let mut seen = Vec::new();
+        look_at(&frame, &mut seen);
+        let accepted = |name: &str| {
+            let at = frame.column_index(name);
+            at.is_ok_and(|j| ColumnType::said(&wishes.types, &frame, j).is_some())
+        };
+        refuse_pairs(frame.source(), frame.names(), &seen, &accepted)?;
         let dropped = frame.dropped_rows().len();
         (ModelData::Rows(frame.into_dataset()?), dropped)
     };
@@ -145,6 +170,48 @@ fn grant(wishes: &Wishes, source: &dyn Source) -> Result<Wished, WishError> {
         return Err(WishError::Options(what));
     }
     Ok(Wished { spec: spec.into(), data, dropped, weights: None })
+}
+
+/// Refuses types that no column of a Gaussian mixture has.
+fn only_gaussian(types: &[(String, ColumnType)]) -> Result<(), WishError> {
+    let Some((name, kind)) = types.iter().find(|(_, kind)| *kind != ColumnType::Gaussian) else {
+        return Ok(());
+    };
+    let said = if name == EVERY_COLUMN { String::new() } else { format!("{name}=") };
+    let kind = kind.name();
+    Err(WishError::Options(format!(
+        "--types {said}{kind}: columns of --model gmm are gaussian; --model mixture has others"
+    )))
+}
+
+fn is_accepted(types: &[(String, ColumnType)], name: &str) -> bool {
+    types.iter().any(|(own, _)| own == name || own == EVERY_COLUMN)
+}
+
+/// Looks at the values of each column of numbers, of a frame or of one more piece of it.
+fn look_at(frame: &Frame, seen: &mut Vec<Distinct>) {
+    seen.resize_with(frame.n_columns(), Distinct::default);
+    for (j, seen) in seen.iter_mut().enumerate() {
+        seen.extend(frame.numeric(j).unwrap_or_default().iter().copied());
+    }
+}
+
+/// Refuses columns of two values, unless they are accepted.
+fn refuse_pairs(
+    file: &str,
+    names: &[String],
+    seen: &[Distinct],
+    accepted: &dyn Fn(&str) -> bool,
+) -> Result<(), DataError> {
+    let pair = |(name, seen): (&String, &Distinct)| match seen.look() {
+        Look::Pair(values) if seen.come_again() && !accepted(name) => Some((name.clone(), values)),
+        _ => None,
+    };
+    let columns: Vec<_> = names.iter().zip(seen).filter_map(pair).collect();
+    match columns.is_empty() {
+        true => Ok(()),
+        false => Err(DataError::TwoValues { file: file.to_owned(), columns }),
+    }
 }
 
 impl Spec for GaussianMixture {

@@ -15,7 +15,8 @@ pub enum ColumnKind {
     Count,
     /// One of several levels.
     Category {
-        /// Their names, in order: by number where all are numbers, otherwise by letters.
+        /// Their names, in order: that of the data where they have one, otherwise by number where all are numbers, or by
+        /// letters.
         levels: Vec<String>,
     },
 }
@@ -85,12 +86,23 @@ pub struct MixedData {
     source: String,
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
+    remarks: Vec<String>,
 }
 
 impl MixedData {
     /// Columns of one length, coded; models refuse what is not of its kind.
     pub fn new(source: &str, names: Vec<String>, columns: Vec<Vec<f64>>) -> MixedData {
-        MixedData { source: source.to_owned(), names, columns }
+        MixedData { source: source.to_owned(), names, columns, remarks: Vec::new() }
+    }
+
+    /// With what is to be said of how it was read.
+    pub(super) fn with_remarks(self, remarks: Vec<String>) -> MixedData {
+        MixedData { remarks, ..self }
+    }
+
+    /// What is to be said of how it was read, a sentence each.
+    pub(super) fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// The file, as messages name it.

@@ -1,6 +1,7 @@
 //! The features of units, in which log densities are linear: eight units at a time, feature after feature.
 
 use super::data::{ColumnKind, MixedData, MixtureColumn};
+use crate::model::columns::restoring;
 use crate::simd::LANES;
 use crate::special::gamma::ln_gamma;
 
@@ -161,6 +162,18 @@ impl Features {
             (_, Some(there)) => self.get(unit, there) > 0.0,
             (_, None) => true,
         }
+    }
+
+    /// The values of a Gaussian column in the data's units, NaN where a cell is missing.
+    pub(super) fn numbers(&self, column: usize) -> Option<Vec<f64>> {
+        let column = &self.columns[column];
+        let FeatureKind::Gaussian { centre, scale } = column.kind else { return None };
+        let restored = restoring(centre, scale);
+        let value = |unit| match self.is_there(unit, column) {
+            true => restored(self.get(unit, column.first)),
+            false => f64::NAN,
+        };
+        Some((0..self.n).map(value).collect())
     }
 
     pub(super) fn centre_len(&self) -> usize {

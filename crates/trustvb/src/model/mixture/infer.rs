@@ -1,7 +1,7 @@
 //! Which kind each column of a file has, and its values as numbers.
 
 use super::data::{ColumnKind, MixedData, MixtureColumn};
-use crate::data::{Column, DataError, Frame, is_missing};
+use crate::data::{Column, DataError, Distinct, Frame, Look, is_missing};
 use crate::model::ColumnType;
 use crate::remedy::Remedy;
 
@@ -22,6 +22,8 @@ enum Cell<'a> {
 struct Cells<'a> {
     distinct: Vec<Cell<'a>>,
     rows: Vec<u32>,
+    /// The order of its levels, where the data have one.
+    order: &'a [String],
 }
 
 impl<'a> Cells<'a> {
@@ -33,10 +35,12 @@ impl<'a> Cells<'a> {
                     .map(|x| if x.is_nan() { Cell::Missing } else { Cell::Number(*x) })
                     .collect(),
                 rows: (0..values.len() as u32).collect(),
+                order: &[],
             },
             Column::Text(text) => Cells {
                 distinct: text.levels().iter().map(|text| cell(text)).collect(),
                 rows: text.codes().to_vec(),
+                order: text.order(),
             },
         }
     }
@@ -53,19 +57,22 @@ fn cell(text: &str) -> Cell<'_> {
 
 /// The columns of a frame with their kinds, those in `types` as they are said to be.
 ///
-/// Text is a category, and so is a column of nothing but 0 and 1; other numbers are Gaussian.
+/// Text is a category, and so are two different numbers and few small whole ones, which look like codes; other numbers are
+/// Gaussian.
 pub(super) fn infer(
     frame: &Frame,
     types: &[(String, ColumnType)],
 ) -> Result<(Vec<MixtureColumn>, MixedData), DataError> {
-    for (name, _) in types {
-        frame.column_index(name)?;
-    }
+    ColumnType::check(types, frame)?;
     let (mut columns, mut values) = (Vec::new(), Vec::new());
+    let mut codes = Vec::new();
     for (j, name) in frame.names().iter().enumerate() {
         let cells = Cells::of(frame.column(j));
-        let said = types.iter().find(|(n, _)| frame.column_index(n).is_ok_and(|at| at == j));
-        let kind = said.map_or_else(|| guess(&cells), |(_, kind)| *kind);
+        let kind = ColumnType::said(types, frame, j).unwrap_or_else(|| {
+            let (kind, n_codes) = guess(&cells);
+            codes.extend(n_codes.map(|n| (name.as_str(), n)));
+            kind
+        });
         let refused = |what: String, remedies: &'static [Remedy]| DataError::Column {
             file: frame.source().into(),
             column: name.clone(),
@@ -86,7 +93,8 @@ pub(super) fn infer(
         values.push(cells.rows.iter().map(|&i| coded[i as usize]).collect());
         columns.push(MixtureColumn { name: name.clone(), kind });
     }
-    let data = MixedData::new(frame.source(), frame.names().to_vec(), values);
+    let data = MixedData::new(frame.source(), frame.names().to_vec(), values)
+        .with_remarks(taken_for_codes(&codes).into_iter().collect());
     // Rows are named as the file counts them.
     let empty = (0..data.n_rows()).find(|&i| data.columns().iter().all(|c| c[i].is_nan()));
     if let Some(row) = empty {
@@ -137,17 +145,42 @@ fn known_levels(cells: &Cells<'_>, levels: &[String]) -> Result<Vec<f64>, String
     cells.distinct.iter().map(code).collect()
 }
 
-fn guess(cells: &Cells<'_>) -> ColumnType {
-    let binary = |x: f64| x == 0.0 || x == 1.0;
-    let text = cells.distinct.iter().any(|cell| matches!(cell, Cell::Text(_)));
-    let only_binary = cells.distinct.iter().all(|cell| match cell {
-        Cell::Number(x) => binary(*x),
-        _ => true,
-    });
-    match text || only_binary {
-        true => ColumnType::Category,
-        false => ColumnType::Gaussian,
+/// What a column looks like; and how many codes it has if these are numbers, and not just 0 and 1.
+fn guess(cells: &Cells<'_>) -> (ColumnType, Option<usize>) {
+    if cells.distinct.iter().any(|cell| matches!(cell, Cell::Text(_))) {
+        return (ColumnType::Category, None);
     }
+    let number = |&row: &u32| match cells.distinct[row as usize] {
+        Cell::Number(x) => x,
+        _ => f64::NAN,
+    };
+    match Distinct::of(cells.rows.iter().map(number)).look() {
+        Look::Pair([0.0, 1.0]) | Look::Constant => (ColumnType::Category, None),
+        Look::Pair(_) => (ColumnType::Category, Some(2)),
+        Look::Codes(n, _) => (ColumnType::Category, Some(n)),
+        Look::Numbers => (ColumnType::Gaussian, None),
+    }
+}
+
+/// Says which columns of numbers were taken for codes, and how to say otherwise.
+fn taken_for_codes(codes: &[(&str, usize)]) -> Option<String> {
+    const SHOWN: usize = 6;
+    let (first, _) = codes.first()?;
+    let mut names: Vec<String> =
+        codes.iter().take(SHOWN).map(|(name, n)| format!("`{name}` ({n} values)")).collect();
+    if codes.len() > SHOWN {
+        names.push(format!("{} more", codes.len() - SHOWN));
+    }
+    let listed = match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.join(""),
+    };
+    let (hold, are) = if codes.len() == 1 { ("holds", "is") } else { ("hold", "are") };
+    let kind = if codes.len() == 1 { "a category" } else { "categories" };
+    Some(format!(
+        "{listed} {hold} few different numbers and {are} taken for {kind}; types say otherwise, as in {first}=gaussian or \
+         {first}=count"
+    ))
 }
 
 /// The numbers of the distinct cells; marks of statistics packages are missing values there.
@@ -173,7 +206,12 @@ fn level_name(cell: &Cell<'_>) -> Option<String> {
 fn levels(cells: &Cells<'_>) -> Result<(Vec<String>, Vec<f64>), String> {
     let mut names: Vec<String> = cells.distinct.iter().filter_map(level_name).collect();
     let number = |name: &String| name.parse::<f64>().ok();
-    if names.iter().all(|name| number(name).is_some()) {
+    if !cells.order.is_empty() {
+        let order: Vec<Option<String>> =
+            cells.order.iter().map(|level| level_name(&cell(level))).collect();
+        let place = |name: &String| order.iter().position(|own| own.as_ref() == Some(name));
+        names.sort_by_cached_key(|name| (place(name).unwrap_or(order.len()), name.clone()));
+    } else if names.iter().all(|name| number(name).is_some()) {
         names.sort_by(|a, b| number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0)));
     } else {
         names.sort();

@@ -144,6 +144,10 @@ impl Model for Mixture {
         self.centres(weights, if view == 0 { Care::QUICK } else { Care::SEEDS }, rng)
     }
 
+    fn numbers(&self, column: usize) -> Option<Vec<f64>> {
+        self.features.numbers(column)
+    }
+
     fn units(&self) -> Option<Units<'_>> {
         let features = &self.features;
         Some(Units::of_first_degree(features.len(), features.length(), &features.blocks))

@@ -207,7 +207,7 @@ impl Spec for ColumnMixture {
 
     fn remarks(&self, data: &ModelData) -> Vec<String> {
         let ModelData::Mixed(data) = data else { return Vec::new() };
-        let mut remarks = Vec::new();
+        let mut remarks = data.remarks().to_vec();
         let (n_missing, cells) = (data.n_missing(), data.n_rows() * data.names().len());
         if n_missing > 0 {
             remarks.push(format!(

@@ -35,9 +35,12 @@ pub struct Engine {
 impl Engine {
     /// Binds a model by name to columns.
     fn new(model: &str, columns: ListSexp, options: ListSexp) -> savvy::Result<Self> {
-        let wishes = Options(&options).wishes()?;
+        let options = Options(&options);
+        let wishes = options.wishes()?;
         let kind = Kind::named(model).ok_or_else(|| bug(format!("there is no model {model}")))?;
-        let wished = kind.grant(&wishes, &Columns::read(&columns)?).map_err(errors::wish)?;
+        let (names, levels) = (options.texts("ordered")?, options.texts("order")?);
+        let columns = Columns::read(&columns)?.ordered(names, levels);
+        let wished = kind.grant(&wishes, &columns).map_err(errors::wish)?;
         let problem = Problem::new(wished.spec, wished.data).map_err(errors::model)?;
         let (spec, layout) = (problem.spec().clone(), problem.model().layout().clone());
         Ok(Engine { spec, layout, problem: Some(problem), table: None })

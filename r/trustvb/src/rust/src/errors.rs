@@ -52,6 +52,9 @@ pub(crate) fn in_r(remedy: &Remedy) -> String {
         Remedy::DropMissing => "leave those rows out with `na.action = na.omit`".to_owned(),
         Remedy::Components(n) => format!("ask for at most {n} as `k`"),
         Remedy::MixedModel(takes) => format!("use tvb_lca(), which takes {takes}"),
+        Remedy::AsGaussian => {
+            "say `types = c(COLUMN = \"gaussian\")` to have it all the same".to_owned()
+        }
         Remedy::FewerFits => "ask for fewer `bootstraps` or points of the `grid`".to_owned(),
         Remedy::Bootstraps(n) => format!("use `bootstraps = {n}` or more"),
         Remedy::SmallerOmegaMin => "a smaller `omega_min` may be needed".to_owned(),

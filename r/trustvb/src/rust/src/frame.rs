@@ -10,7 +10,7 @@ use crate::values::{list, named, Value};
 
 /// Named columns of numbers or texts.
 #[derive(Clone)]
-pub(crate) struct Columns(Vec<(String, Values)>);
+pub(crate) struct Columns(Vec<(String, Values)>, Vec<(String, Vec<String>)>);
 
 #[derive(Clone)]
 enum Values {
@@ -37,7 +37,19 @@ impl Columns {
             };
             Ok((name.to_owned(), values))
         };
-        Ok(Columns(list.iter().map(column).collect::<savvy::Result<_>>()?))
+        Ok(Columns(list.iter().map(column).collect::<savvy::Result<_>>()?, Vec::new()))
+    }
+
+    /// With the levels of factors in their order: for each level the name of its column, and the level.
+    pub(crate) fn ordered(self, names: Vec<String>, levels: Vec<String>) -> Columns {
+        let mut orders: Vec<(String, Vec<String>)> = Vec::new();
+        for (name, level) in names.into_iter().zip(levels) {
+            match orders.last_mut() {
+                Some((known, order)) if *known == name => order.push(level),
+                _ => orders.push((name, vec![level])),
+            }
+        }
+        Columns(self.0, orders)
     }
 
     /// As the library has it.
@@ -72,7 +84,9 @@ impl Columns {
                 n_rows: texts.len(),
                 n_columns: self.0.len(),
             })?;
-            Ok((name.clone(), Column::Text(column)))
+            let order = self.1.iter().find(|(known, _)| known == name);
+            let order = order.map(|(_, order)| order.clone()).unwrap_or_default();
+            Ok((name.clone(), Column::Text(column.ordered(order))))
         });
         Frame::from_columns(columns.collect::<Result<Vec<_>, DataError>>()?)
     }

@@ -3,7 +3,7 @@
 
 use super::part::{Filler, scale_blocks};
 use super::{FarRows, Pass, RowKeeper, RowsSummary};
-use crate::data::{DataError, ReadOptions};
+use crate::data::{DataError, Frame, ReadOptions};
 use crate::model::wish::Source;
 use crate::simd::LANES;
 use std::fs::{File, Metadata};
@@ -19,10 +19,11 @@ const READ: usize = 1 << 22;
 const BLOCK: usize = 8 * LANES;
 
 /// Rows of a source in a scratch file without a name, in the folder for temporary files (`TMPDIR`), and how many were left
-/// out because something is missing. The file is gone when the last copy is dropped, however the program ends.
+/// out because something is missing; `look` is shown every piece. The file is gone when the last copy is dropped, however the program ends.
 pub(in crate::model::gmm) fn stream(
     source: &dyn Source,
     options: ReadOptions<'_>,
+    look: &mut dyn FnMut(&Frame),
 ) -> Result<(FarRows, usize), DataError> {
     let folder = std::env::temp_dir();
     let before = source.path().map(|path| (path.to_owned(), stamp(path)));
@@ -33,6 +34,7 @@ pub(in crate::model::gmm) fn stream(
         for frame in pieces {
             let frame = frame?;
             name = frame.source().to_owned();
+            look(&frame);
             let mut blocks = Vec::new();
             Filler::push_frame(&mut filler, &frame, &mut blocks)?;
             scratch.write(&blocks)?;

@@ -39,6 +39,7 @@
 mod advice;
 #[cfg(feature = "parquet")]
 mod columns;
+mod counted;
 mod draws;
 mod error;
 mod evaluate;
@@ -56,6 +57,7 @@ mod tests;
 mod unit;
 mod vocabulary;
 
+pub(crate) use counted::Counted;
 pub(crate) use draws::Drawer;
 pub use draws::{Draw, Draws};
 pub use error::FunctionalError;
@@ -160,6 +162,8 @@ pub struct Part {
     source: Source,
     exact: Option<ExactLaw>,
     range: Range,
+    /// Whether it has a value whatever the parameters are, as far as its form shows.
+    total: bool,
 }
 
 impl Part {
@@ -199,6 +203,11 @@ impl Part {
             found |= shape && atom.component == component;
         });
         found
+    }
+
+    /// Whether it has a value whatever the parameters are, as far as its form shows: nothing is known of code.
+    pub(crate) fn is_total(&self) -> bool {
+        self.total
     }
 
     /// The range in which it must lie, as far as its form shows.
@@ -280,6 +289,7 @@ impl Functional {
                 // Where it may have no value its law is that of the draws that have one.
                 exact: if total { find::find(&form) } else { None },
                 range,
+                total,
                 source: Source::Expression(element.node),
             });
         }
@@ -299,6 +309,7 @@ impl Functional {
             source: Source::Function { function, layout: layout.clone() },
             exact: None,
             range: Range::Real,
+            total: false,
         };
         Functional { text: name.to_owned(), parts: vec![part] }
     }

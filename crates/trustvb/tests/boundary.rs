@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use trustvb::answers::verdict;
 use trustvb::calibrate::{Balance, Calibrator};
 use trustvb::data::read_csv;
-use trustvb::functional::{Functional, Range};
+use trustvb::functional::{Draws, Functional, Range};
 use trustvb::model::{ColumnMixture, ColumnType};
 use trustvb::prelude::*;
 use trustvb::resample::Design;
@@ -172,6 +172,24 @@ fn what_a_cell_is_part_of_varies_with_it() {
     let all = answers("p[1,colour,red] - p[2,colour,red]");
     let bootstrap = all.iter().find(|a| a.method == Method::Bootstrap).unwrap();
     assert!(all[0].lower < bootstrap.lower, "{} {}", all[0].lower, bootstrap.lower);
+}
+
+#[test]
+fn code_is_told_of_cells_that_it_uses() {
+    for (name, at, told) in [("pi", 0, false), ("p.ill", 3, true)] {
+        let layout = table().layout();
+        let of_block = {
+            let layout = layout.clone();
+            move |draws: &Draws| {
+                let (_, values) = draws.block(&layout, name).unwrap();
+                values.map(|values| values[at]).collect()
+            }
+        };
+        let functional = Functional::from_function(name, layout, Arc::new(of_block));
+        let calibrator = Calibrator::new(table(), 50).unwrap();
+        let found = calibrator.answer(&functional.parts()[0], &[Method::Balanced], &[0.9]).unwrap();
+        assert_eq!(names(&found[0]).contains(&"boundary"), told, "{name}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@
 //! The counts are the parameters of the posterior less the prior's. What is made of such a cell and of other things takes
 //! the cell from `Beta(m/d + ½, (N−m)/d + ½)`, or `Gamma(m/d + ½, N/d)`, and the rest from resamples.
 
+use super::bootstrap::values_given;
 use super::order::Sorted;
 use super::{Answer, Flag, Method, Question};
 use crate::functional::Counted;
@@ -156,7 +157,10 @@ impl Boundary {
                 Some(Given { cell, count })
             })
             .collect();
-        (!given.is_empty()).then_some(Boundary::Some(given))
+        if given.is_empty() || question.part.is_code() && leaves_as_it_is(question, &given) {
+            return None;
+        }
+        Some(Boundary::Some(given))
     }
 
     /// The count with the fewest units.
@@ -183,6 +187,12 @@ impl Boundary {
         let (rare, units, is_share) = (count.rare(), count.units, count.is_share);
         Flag::Boundary { rare, units, is_share, called, limits }
     }
+}
+
+/// Whether resamples have the same values with such cells and without: code may not use them.
+fn leaves_as_it_is(question: &Question<'_>, given: &[Given]) -> bool {
+    let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
+    values_given(question, given).iter().zip(question.estimates()).all(same)
 }
 
 /// How much of an interval comes from counts, where few units show a cell.

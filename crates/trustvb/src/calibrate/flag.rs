@@ -293,7 +293,7 @@ impl Flag {
                     FromCounts::All => "its limits are exact ones for such a count",
                     FromCounts::Part =>
                         "that part varies as such a count does, the rest as resamples do",
-                    FromCounts::Nothing => "whether this interval covers is not known",
+                    FromCounts::Nothing => "this method has no rule for it",
                 }
             ),
             Flag::UndefinedInResamples { of: Some((undefined, resamples)) } => format!(

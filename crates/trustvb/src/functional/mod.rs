@@ -223,6 +223,11 @@ impl Part {
         }
     }
 
+    /// Whether it is code, of which nothing is known but its values.
+    pub(crate) fn is_code(&self) -> bool {
+        self.expression().is_none()
+    }
+
     /// Its expression, unless it is code.
     fn expression(&self) -> Option<&Node> {
         match &self.source {

@@ -46,7 +46,8 @@ impl Problem {
         Ok(Problem { spec, data, weights: None, bare: model.clone(), model, hash: Arc::default() })
     }
 
-    /// The same with a weight for each unit, through fits, resamples and tables; instead of those that it had.
+    /// The same with a weight for each unit, through fits, resamples and tables; instead of those that it had. A level
+    /// that only rows of weight 0 have is no longer one.
     ///
     /// ```
     /// use trustvb::prelude::*;
@@ -63,9 +64,17 @@ impl Problem {
         if given != needed {
             return Err(WeightError::Length { given, needed });
         }
+        let without = self.spec.without_rows_of_weight_0(&self.data, weights.repeats());
+        // What is left may be no data for the model, such as a column with one level: then it stays as it is.
+        let less = without.and_then(|(spec, data)| Problem::new(spec, data).ok());
+        Ok(less.unwrap_or(self).weighted_as_it_is(weights))
+    }
+
+    /// The same with weights for the units that it has, which are known to be as many; nothing else changes.
+    pub(crate) fn weighted_as_it_is(self, weights: UnitWeights) -> Problem {
         let weights = Arc::new(weights);
         let model = Arc::new(Weighted::new(self.bare.clone(), weights.clone()));
-        Ok(Problem { weights: Some(weights), model, hash: Arc::default(), ..self })
+        Problem { weights: Some(weights), model, hash: Arc::default(), ..self }
     }
 
     /// The weights of units, where they have any.

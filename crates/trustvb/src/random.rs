@@ -24,6 +24,8 @@ pub enum Purpose {
     Study = 7,
     /// Subsets of the units; number = subset.
     Subset = 8,
+    /// Orders of the values that resamples are given for cells that few units show; number = place of the parameter.
+    Boundary = 9,
 }
 
 /// The stream of (seed, purpose, number).

@@ -239,3 +239,39 @@ fn weights_of_groups_are_those_of_units() {
     let twice = problem.clone().weighted(weights(WeightKind::Frequency, &[1.0, 1.0]));
     assert!(twice.unwrap_err().to_string().contains("2 weights for 3 rows"));
 }
+
+#[test]
+fn a_level_that_only_rows_of_weight_0_have_is_none() {
+    let items = |i: usize| -> String {
+        let yes = |j: usize| if (i % 3 == 0) == ((i * 5 + j * 3) % 7 == 0) { "no" } else { "yes" };
+        format!("{},{},{},{}", yes(0), yes(1), yes(2), ["red", "blue"][i % 2])
+    };
+    let rows: Vec<String> = (0..60).map(items).collect();
+    let read = |rows: &[String]| {
+        let text = format!("a,b,c,colour\n{}\n", rows.join("\n"));
+        let options = ReadOptions { as_text: true, keep_missing: true, ..ReadOptions::default() };
+        let frame = trustvb::data::read_csv(text.as_bytes(), "rows", &options).unwrap();
+        trustvb::model::ColumnMixture::new(2).bind(&frame, &[]).unwrap()
+    };
+    let fit = |problem: &Problem| problem.fit().seed(1).options(tight()).run().unwrap();
+    // A level between the others, and one after them; their rows are first and last.
+    let absent = ["no,no,perhaps,cyan".to_owned(), "yes,no,yes,zinc".to_owned()];
+    let with = [&absent[..1], &rows[..], &absent[1..]].concat();
+    for kind in [WeightKind::Survey, WeightKind::Frequency] {
+        let without = read(&rows).weighted(weights(kind, &[2.0; 60])).unwrap();
+        let mut values = vec![2.0; 62];
+        (values[0], values[61]) = (0.0, 0.0);
+        let problem = read(&with).weighted(weights(kind, &values)).unwrap();
+        let (a, b) = (fit(&problem), fit(&without));
+        assert_eq!(problem.model().layout(), without.model().layout());
+        assert!((a.outcome.bound - b.outcome.bound).abs() < 1e-8, "{kind:?}");
+        assert_close("fit", a.posterior.parameters(), b.posterior.parameters(), 1e-9);
+        // A table that was kept finds its own settings again, and a level that some row has stays.
+        let kept = problem.clone().weighted(weights(kind, &values)).unwrap();
+        assert_eq!(kept.spec(), problem.spec());
+        values[61] = 2.0;
+        let more = read(&with).weighted(weights(kind, &values)).unwrap();
+        let block = more.model().layout().block("p.colour").unwrap().clone();
+        assert_eq!(block.levels, ["blue", "red", "zinc"]);
+    }
+}

@@ -8,14 +8,17 @@
 //!
 //! Percentiles follow the shape of the estimate's distribution but double its bias; symmetric limits allow for the
 //! bias but not for the shape. Each misses where the other holds, and their mean scores better than either
-//! (docs/STUDIES.md). Only point estimates of VB are used: no draws, no ω.
+//! (docs/STUDIES.md). Only point estimates of VB are used: no draws, no ω. Where few units show a cell, [`boundary`] has
+//! the limits.
 
-use super::bootstrap::values;
+use super::bootstrap::values_given;
+use super::boundary::Boundary;
 use super::flag::Flag;
 use super::order::Sorted;
 use super::tvb::missing;
-use super::{Answer, CalibrateError, Method, Question};
+use super::{Answer, CalibrateError, Method, Question, boundary};
 use crate::resample::Design;
+use std::borrow::Cow;
 
 /// What resamples' estimates say about the limits, on the scale where h is unbounded.
 ///
@@ -82,7 +85,14 @@ pub(super) fn answer(
     }
     let range = question.part.range();
     let centre = range.unbounded(question.estimate);
-    let balance = Balance::new(centre, values(question).into_iter().map(|x| range.unbounded(x)));
+    let estimates = question.estimates();
+    let balance = Balance::new(centre, estimates.iter().map(|x| range.unbounded(*x)));
+    let rule = question.boundary();
+    // What resamples do not show of cells that few units have.
+    let given = match rule {
+        Some(Boundary::Some(given)) => Cow::Owned(values_given(question, given)),
+        _ => Cow::Borrowed(estimates),
+    };
     let mut answers = Vec::new();
     for &level in levels {
         if balance.is_empty() {
@@ -91,7 +101,10 @@ pub(super) fn answer(
         }
         let mut answer =
             question.finish(Method::Balanced, level, table.omegas()[0], &question.first);
-        if balance.all_equal() {
+        if let Some(rule) = rule {
+            (answer.lower, answer.upper) = boundary::limits(question, rule, &given, level);
+            answer.limits_se = None;
+        } else if balance.all_equal() {
             // A constant is its own interval; anything else is left as VB has it, with a warning.
             if answer.lower < answer.upper {
                 answer.flags.push(Flag::IdenticalEstimates);
@@ -105,7 +118,12 @@ pub(super) fn answer(
                 answer.upper - range.bounded(upper - above),
             ));
         }
-        question.made_of_estimates(&mut answer, "bootstrap estimates");
+        let law = match rule {
+            None => "bootstrap estimates",
+            Some(Boundary::One(_)) => "counts",
+            Some(Boundary::Some(_)) => "bootstrap estimates and counts",
+        };
+        question.made_of_estimates(&mut answer, law);
         answers.push(answer);
     }
     Ok(answers)

@@ -2,7 +2,8 @@
 
 use super::{
     Answer, CalibrateError, CoverageCurve, CurvePoint, Flag, Memory, Method, Question, Target,
-    analytic, balanced, bootstrap, compare_methods, flag, jackknife, sequential, tempered, tvb, vb,
+    analytic, balanced, bootstrap, boundary, compare_methods, flag, jackknife, sequential, shown,
+    tempered, tvb, vb,
 };
 use crate::functional::Part;
 use crate::model::Model;
@@ -38,6 +39,8 @@ pub(super) struct Shown {
     /// Another optimum than the full fit's that is nearly as high, with its bound less that of the fit.
     pub(super) rival: OnceLock<Option<(f64, Posterior)>>,
     pub(super) of_fit: OnceLock<Vec<Flag>>,
+    /// The prior's part of the counts in the full fit.
+    pub(super) prior_counts: OnceLock<Vec<f64>>,
     /// Shares of bootstraps that another numbering would fit better, by design and grid point.
     mismatched: Mutex<BTreeMap<(Design, usize), f64>>,
     /// Those that were asked for and have not been found yet.
@@ -65,7 +68,7 @@ impl Shown {
             }
             return lock(&self.mismatched).get(&(design, i)).copied().unwrap_or(0.0);
         }
-        let share = flag::mismatched(table, design, i);
+        let share = shown::mismatched(table, design, i);
         lock(&self.mismatched).insert((design, i), share);
         share
     }
@@ -172,6 +175,8 @@ impl<'a> Calibrator<'a> {
         if let Some(why) = self.shown.unreadable.get() {
             return Err(CalibrateError::Unreadable(why.clone()));
         }
+        flag::from_undefined(&question, &mut answers);
+        boundary::tell(&question, &mut answers);
         for answer in &mut answers {
             flag::from_full_fit(&question, answer);
         }

@@ -1,16 +1,13 @@
 //! What to know before trusting an interval, as a name for programs and a sentence for people.
 
-use super::{Answer, Choice, CoverageCurve, Evidence, Method, Question};
-use crate::backend::Job;
+use super::{Answer, Choice, CoverageCurve, Evidence, FromCounts, Method, Question};
 use crate::defaults;
-use crate::fit::{StatusCode, is_emptied, match_components};
+use crate::fit::{StatusCode, is_emptied};
 use crate::model::{Heap, Model, Noun, coded, heaps};
 use crate::posterior::{Block, Family, Posterior, Sharing};
 use crate::remedy::{Advise, Remedy, in_command};
 use crate::resample::Design;
-use crate::special::gamma::trigamma;
 use crate::table::TvbTable;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// A warning or remark on an answer.
@@ -143,6 +140,24 @@ pub enum Flag {
         /// The share of the variance of the resamples' estimates that they explain.
         explained: f64,
     },
+    /// So few units show it that resamples know little of it.
+    Boundary {
+        /// Expected units for it or against it, whichever are fewer.
+        rare: f64,
+        /// Expected units in all.
+        units: f64,
+        /// Whether it is a share of them, and not a rate.
+        is_share: bool,
+        /// What units are called.
+        called: Noun,
+        /// What of the interval comes from these counts.
+        limits: FromCounts,
+    },
+    /// The functional has no value in some resamples, though they have fits.
+    UndefinedInResamples {
+        /// How many, of how many; `None` if it is that which they are checked against.
+        of: Option<(usize, usize)>,
+    },
 }
 
 impl Flag {
@@ -155,7 +170,7 @@ impl Flag {
     }
 
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 25] = [
+    pub const NAMES: [&str; 27] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -181,6 +196,8 @@ impl Flag {
         "other-optimum",
         "heap",
         "codes",
+        "boundary",
+        "undefined-in-resamples",
     ];
 
     /// Names of those that only tell, and are no reason for distrust.
@@ -214,6 +231,8 @@ impl Flag {
             Flag::OtherOptimum { .. } => "other-optimum",
             Flag::Heap { .. } => "heap",
             Flag::Codes { .. } => "codes",
+            Flag::Boundary { .. } => "boundary",
+            Flag::UndefinedInResamples { .. } => "undefined-in-resamples",
         }
     }
 
@@ -341,6 +360,27 @@ impl Flag {
                     each.join(", ")
                 )
             }
+            Flag::Boundary { rare, units, is_share, called, limits } => format!(
+                "{} rests on {rare:.1} {} {units:.0} {}, and resamples cannot show what the data do not: {}",
+                if *limits == FromCounts::Part { "part of it" } else { "it" },
+                if *is_share { "of" } else { "events in" },
+                called.many,
+                match limits {
+                    FromCounts::All => "its limits are exact ones for such a count",
+                    FromCounts::Part =>
+                        "that part varies as such a count does, the rest as resamples do",
+                    FromCounts::Nothing => "this method has no rule for it",
+                }
+            ),
+            Flag::UndefinedInResamples { of: Some((undefined, resamples)) } => format!(
+                "it has no value in {undefined} of {resamples} resamples (as the root of a negative number has none), \
+                 and the interval, if there is one, is that of the others"
+            ),
+            Flag::UndefinedInResamples { of: None } => {
+                "it has no value in the fit that resamples are checked against \
+                                                        (as the root of a negative number has none)"
+                    .to_owned()
+            }
             Flag::PriorShifts { share, called } => format!(
                 "at this ω the prior has moved the middle of the interval by {} of its half-length, so that it \
                  misses mostly on one side; data are few for {} that overlap so much",
@@ -363,6 +403,14 @@ impl Advise for Flag {
             Flag::AtGridEdge => vec![Remedy::SmallerOmegaMin],
             Flag::FewBootstraps { .. } => vec![Remedy::Bootstraps(defaults::BOOTSTRAPS)],
             Flag::IncompleteTable { .. } => vec![Remedy::CompleteTable],
+            Flag::Boundary { limits: FromCounts::Nothing, .. } => {
+                vec![Remedy::Methods(&["balanced"])]
+            }
+            Flag::UndefinedInResamples { .. } => {
+                vec![Remedy::Do(
+                    "ask for a quantity that always has a value, such as what is under the root",
+                )]
+            }
             _ => Vec::new(),
         }
     }
@@ -453,6 +501,24 @@ pub(super) fn from_number(bootstraps: usize, flags: &mut Vec<Flag>) {
     }
 }
 
+/// Says of answers whose functional has no value in some resamples that it has none: their fits did not fail.
+pub(super) fn from_undefined(question: &Question<'_>, answers: &mut [Answer]) {
+    if question.part.is_total() {
+        return;
+    }
+    for answer in answers {
+        let design = match answer.method {
+            Method::Vb => Some(Design::Full),
+            method => method.design(),
+        };
+        let Some(of) = design.map(|design| question.undefined(design)) else { continue };
+        if of.is_none_or(|(undefined, _)| undefined > 0) {
+            answer.flags.retain(|flag| *flag != Flag::NoEvidence);
+            answer.flags.push(Flag::UndefinedInResamples { of });
+        }
+    }
+}
+
 /// Remarks on what the full data alone show.
 pub(super) fn from_full_fit(question: &Question<'_>, answer: &mut Answer) {
     let called = question.called();
@@ -536,80 +602,6 @@ fn rows_in_words(rows: usize) -> String {
 
 /// What coefficients are called.
 const COEFFICIENT: Noun = Noun { one: "coefficient", many: "coefficients" };
-
-/// How many times as much bootstraps of all units move a weight as VB's posterior says, on the logit scale; the
-/// largest of all weights. Little bootstraps move it from where their subset has it. `None` without bootstraps or with one
-/// component.
-pub(super) fn overlap(table: &TvbTable) -> Option<f64> {
-    let full = table.zeroth(Design::Full, 0)?;
-    let layout = table.layout();
-    let weights = |parameters: &[f64]| {
-        let posterior = Posterior::new(layout.clone(), parameters.to_vec());
-        posterior.mixing().map(|d| d.alpha().to_vec())
-    };
-    let alpha = weights(full)?;
-    if alpha.len() < 2 {
-        return None;
-    }
-    let logits = |alpha: &[f64]| -> Vec<f64> {
-        let total: f64 = alpha.iter().sum();
-        alpha.iter().map(|a| (a / (total - a)).ln()).collect()
-    };
-    let of_subset = |job: Job| {
-        let own = table.parameters(table.path(job)?, 0)?;
-        Some((job, logits(&weights(own)?)))
-    };
-    let subsets: BTreeMap<Job, Vec<f64>> = match table.manifest().subsets {
-        Some(_) => table.checked_jobs(Design::Full).into_iter().filter_map(of_subset).collect(),
-        None => BTreeMap::new(),
-    };
-    let mut sums = vec![(0.0, 0.0); alpha.len()];
-    let mut n = 0.0;
-    let mut count = |job: Job, alpha: &[f64]| {
-        let from = subsets.get(&table.checked_against(job));
-        if from.is_none() && table.manifest().subsets.is_some() {
-            return;
-        }
-        n += 1.0;
-        for (k, (sum, logit)) in sums.iter_mut().zip(logits(alpha)).enumerate() {
-            let moved = logit - from.map_or(0.0, |from| from[k]);
-            sum.0 += moved;
-            sum.1 += moved * moved;
-        }
-    };
-    #[cfg(feature = "parquet")]
-    for (job, alpha) in table.thin().into_iter().flat_map(|thin| thin.first_weights()) {
-        count(job, alpha);
-    }
-    for (job, path) in table.bootstraps(Design::Full) {
-        let Some(alpha) = table.parameters(path, 0).and_then(weights) else { continue };
-        count(*job, &alpha);
-    }
-    if n < 2.0 {
-        return None;
-    }
-    let total: f64 = alpha.iter().sum();
-    let times = sums.iter().zip(&alpha).map(|(&(first, second), a)| {
-        let variance = (second - first * first / n) / (n - 1.0);
-        (variance / (trigamma(*a) + trigamma(total - a))).sqrt()
-    });
-    times.reduce(f64::max)
-}
-
-/// Share of replicates in which another numbering of the components would fit the full data better.
-pub(super) fn mismatched(table: &TvbTable, design: Design, i: usize) -> f64 {
-    let Some(full) = table.zeroth(Design::Full, i) else { return 0.0 };
-    let full = Posterior::new(table.layout().clone(), full.to_vec());
-    let (mut bad, mut all) = (0u32, 0u32);
-    for (_, path) in table.bootstraps(design) {
-        let Some(parameters) = table.parameters(path, i) else { continue };
-        let replicate = Posterior::new(table.layout().clone(), parameters.to_vec());
-        let order = match_components(&full, &replicate);
-        all += 1;
-        bad += u32::from(order.iter().enumerate().any(|(k, &j)| k != j));
-    }
-    f64::from(bad) / f64::from(all.max(1))
-}
 
 /// Says so when `anchored` and `analytic` give lengths more than 10% apart, and which is the
 /// weaker evidence.

@@ -39,6 +39,18 @@ impl Sorted {
         self.order((self.len() + 1) as f64 * p - 1.0)
     }
 
+    /// The quantiles that leave the same share on either side.
+    pub(super) fn interval(&self, level: f64) -> (f64, f64) {
+        let tail = 0.5 * (1.0 - level);
+        (self.quantile(tail), self.quantile(1.0 - tail))
+    }
+
+    /// Their Monte-Carlo standard errors.
+    pub(super) fn standard_errors(&self, level: f64) -> (f64, f64) {
+        let tail = 0.5 * (1.0 - level);
+        (self.standard_error(tail), self.standard_error(1.0 - tail))
+    }
+
     /// Its Monte-Carlo standard error: half the distance between the order statistics one binomial standard
     /// deviation to either side. Near the ends it is too small.
     pub(super) fn standard_error(&self, p: f64) -> f64 {

@@ -1,11 +1,11 @@
 //! One functional asked of one table, with what all methods share.
 
-use super::analytic;
+use super::boundary::Boundary;
 use super::calibrator::{Calibrator, Shown};
 use super::evidence::{Evidence, Target, choose};
 use super::law::Law;
 use super::temper::Reach;
-use super::{Answer, CalibrateError, Flag, Memory, Method, flag};
+use super::{Answer, CalibrateError, Flag, Memory, Method, analytic, bootstrap, flag, shown};
 use crate::backend::Job;
 use crate::fit::{StatusCode, fit, is_searched_whole, match_components};
 use crate::functional::Part;
@@ -16,6 +16,7 @@ use crate::resample::Design;
 use crate::table::TvbTable;
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One functional asked of one table, with what all methods share.
@@ -32,6 +33,8 @@ pub(super) struct Question<'a> {
     pub(super) shown: &'a Shown,
     pub(super) memory: &'a Memory,
     pub(super) cancel: &'a AtomicBool,
+    boundary: OnceLock<Option<Boundary>>,
+    estimates: OnceLock<Vec<f64>>,
 }
 
 impl<'a> Question<'a> {
@@ -64,7 +67,47 @@ impl<'a> Question<'a> {
             shown: &calibrator.shown,
             memory,
             cancel,
+            boundary: OnceLock::new(),
+            estimates: OnceLock::new(),
         })
+    }
+
+    /// The rule for cells that few units show, if the functional is made of any.
+    pub(super) fn boundary(&self) -> Option<&Boundary> {
+        let prior = || {
+            let manifest = self.table.manifest();
+            manifest.model.prior_counts(&self.first, self.table.omegas()[0], manifest.n_units)
+        };
+        let found = || Boundary::of(self, self.shown.prior_counts.get_or_init(prior));
+        self.boundary.get_or_init(found).as_ref()
+    }
+
+    /// How many times as much shares of weighted units vary as those of units that count the same (Kish): `n Σw²/(Σw)²`.
+    pub(super) fn least_excess(&self) -> f64 {
+        let weights = self.table.weights();
+        weights.map_or(1.0, |w| w.n_units() as f64 / w.effective_units()).max(1.0)
+    }
+
+    /// The estimate in every bootstrap of all units that has a fit; NaN where it has no value there.
+    pub(super) fn estimates(&self) -> &[f64] {
+        self.estimates.get_or_init(|| bootstrap::values(self))
+    }
+
+    /// In how many bootstraps of a design the functional has no value although there is a fit, and how many fits there
+    /// are; `None` if the fits have no value that they are checked against.
+    pub(super) fn undefined(&self, design: Design) -> Option<(usize, usize)> {
+        if self.part.is_total() || (design == Design::Full && self.part.exact().is_some()) {
+            return Some((0, 0));
+        }
+        if self.checked_values(design, 0).values().any(|x| x.is_nan()) {
+            return None;
+        }
+        let count = |values: &[f64]| (values.iter().filter(|x| x.is_nan()).count(), values.len());
+        if design == Design::Full {
+            return Some(count(self.estimates()));
+        }
+        let rows = self.table.bootstraps(design).filter_map(|(_, path)| self.table.row(path, 0));
+        Some(count(&rows.map(|row| self.part.plug_in(&row)).collect::<Vec<_>>()))
     }
 
     /// The plug-in values at grid point `at` that bootstraps of a design are checked against.
@@ -76,7 +119,7 @@ impl<'a> Question<'a> {
 
     /// How many times as much bootstraps move the weights as VB says, if that is known.
     pub(super) fn overlap(&self) -> Option<f64> {
-        *self.shown.overlap.get_or_init(|| flag::overlap(self.table))
+        *self.shown.overlap.get_or_init(|| shown::overlap(self.table))
     }
 
     /// By what factor the spread of each component differs from that of its data.

@@ -1,5 +1,6 @@
 //! The exact law of a functional: a standard law followed by monotone functions.
 
+use super::counted::Counted;
 use super::evaluate::{Function, expit};
 use crate::linalg::packed_index;
 use crate::posterior::{Marginal, NormalWishart};
@@ -250,7 +251,7 @@ impl ExactLaw {
 
     /// `P(h(θ) ≤ v)`; 0 and 1 below and above the range of `h`.
     pub fn cdf(&self, parameters: &[f64], v: f64) -> f64 {
-        let x = self.steps.iter().rev().fold(v, |v, step| step.invert(v));
+        let x = self.source(v);
         let law = self.marginal(parameters);
         if self.decreasing { law.sf(x) } else { law.cdf(x) }
     }
@@ -263,9 +264,29 @@ impl ExactLaw {
 
     /// The central interval that holds probability `level`.
     pub fn interval(&self, parameters: &[f64], level: f64) -> (f64, f64) {
-        let (low, high) = self.marginal(parameters).interval(level);
+        self.carried(self.marginal(parameters).interval(level))
+    }
+
+    /// Limits of `h` from limits of the number that the outer functions are of.
+    pub(crate) fn carried(&self, (low, high): (f64, f64)) -> (f64, f64) {
         let (low, high) = (self.forward(low), self.forward(high));
         if self.decreasing { (high, low) } else { (low, high) }
+    }
+
+    /// The number that the outer functions take to `v`.
+    pub(crate) fn source(&self, v: f64) -> f64 {
+        self.steps.iter().rev().fold(v, |v, step| step.invert(v))
+    }
+
+    /// The share or the rate that it is a monotone function of, if it is of one.
+    pub(super) fn counted(&self) -> Option<Counted> {
+        match &self.base {
+            Base::Weights { offset, inside } => {
+                Some(Counted { offset: *offset, inside: inside.clone() })
+            }
+            Base::Precision { offset } => Some(Counted { offset: *offset, inside: Vec::new() }),
+            _ => None,
+        }
     }
 
     /// The probability density of `h(θ)` at `v`.

@@ -39,6 +39,7 @@
 mod advice;
 #[cfg(feature = "parquet")]
 mod columns;
+mod counted;
 mod draws;
 mod error;
 mod evaluate;
@@ -56,6 +57,7 @@ mod tests;
 mod unit;
 mod vocabulary;
 
+pub(crate) use counted::Counted;
 pub(crate) use draws::Drawer;
 pub use draws::{Draw, Draws};
 pub use error::FunctionalError;
@@ -160,6 +162,8 @@ pub struct Part {
     source: Source,
     exact: Option<ExactLaw>,
     range: Range,
+    /// Whether it has a value whatever the parameters are, as far as its form shows.
+    total: bool,
 }
 
 impl Part {
@@ -201,6 +205,11 @@ impl Part {
         found
     }
 
+    /// Whether it has a value whatever the parameters are, as far as its form shows: nothing is known of code.
+    pub(crate) fn is_total(&self) -> bool {
+        self.total
+    }
+
     /// The range in which it must lie, as far as its form shows.
     pub fn range(&self) -> Range {
         self.range
@@ -212,6 +221,11 @@ impl Part {
             Source::Expression(node) => draws.iter().map(|draw| draw.evaluate(node)).collect(),
             Source::Function { function, .. } => function(draws),
         }
+    }
+
+    /// Whether it is code, of which nothing is known but its values.
+    pub(crate) fn is_code(&self) -> bool {
+        self.expression().is_none()
     }
 
     /// Its expression, unless it is code.
@@ -280,6 +294,7 @@ impl Functional {
                 // Where it may have no value its law is that of the draws that have one.
                 exact: if total { find::find(&form) } else { None },
                 range,
+                total,
                 source: Source::Expression(element.node),
             });
         }
@@ -299,6 +314,7 @@ impl Functional {
             source: Source::Function { function, layout: layout.clone() },
             exact: None,
             range: Range::Real,
+            total: false,
         };
         Functional { text: name.to_owned(), parts: vec![part] }
     }

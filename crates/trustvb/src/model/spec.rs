@@ -169,6 +169,22 @@ pub trait Spec: Send + Sync {
         vec![self.with_components(self.n_components())]
     }
 
+    /// What the prior adds to the counts behind a posterior of all units at ω: as many numbers as the posterior has
+    /// parameters, NaN where they are no counts. Only shares and rates of units have any.
+    fn prior_counts(&self, posterior: &Posterior, omega: f64, n_units: usize) -> Vec<f64> {
+        of_weights(posterior, omega, n_units)
+    }
+
+    /// Settings and data as they were if rows of weight 0 were not there, where that makes a difference to a model:
+    /// levels that no other row has are none.
+    fn without_rows_of_weight_0(
+        &self,
+        _data: &ModelData,
+        _weights: &[f64],
+    ) -> Option<(ModelSpec, ModelData)> {
+        None
+    }
+
     /// What it is, in a few words: `Gaussian mixture`.
     fn title(&self) -> String {
         self.kind().title.to_owned()
@@ -195,4 +211,16 @@ pub trait Spec: Send + Sync {
         let (blocks, _) = self.blocks(variables)?;
         blocks.iter().try_fold(0usize, |sum, block| sum.checked_add(block.n_parameters()?))
     }
+}
+
+/// The prior's part of the weights' parameters, `(Σα − ωn)/K` of each, and NaN for all others.
+pub(super) fn of_weights(posterior: &Posterior, omega: f64, n_units: usize) -> Vec<f64> {
+    let parameters = posterior.parameters();
+    let mut prior = vec![f64::NAN; parameters.len()];
+    if let Some(block) = posterior.layout().weights() {
+        let own = block.offset..block.offset + block.dim;
+        let total: f64 = parameters[own.clone()].iter().sum();
+        prior[own].fill((total - omega * n_units as f64) / block.dim as f64);
+    }
+    prior
 }

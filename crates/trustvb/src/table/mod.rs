@@ -141,7 +141,12 @@ impl TvbTable {
                 let KeptData { data, weights } = KeptData::clone(data);
                 let mut problem = Problem::new(self.manifest.model.clone(), data)?;
                 if let Some(weights) = weights {
-                    problem = problem.weighted(UnitWeights::clone(&weights))?;
+                    let weights = UnitWeights::clone(&weights);
+                    // The data were kept as the model had them.
+                    problem = match weights.n_rows() == problem.data().n_units() {
+                        true => problem.weighted_as_it_is(weights),
+                        false => problem.weighted(weights)?,
+                    };
                 }
                 Ok(Some(known.get_or_init(|| problem).clone()))
             }

@@ -130,6 +130,49 @@ impl MixedData {
         self.columns.iter().flatten().filter(|x| x.is_nan()).count()
     }
 
+    /// The columns without levels that only rows of weight 0 have, and the rows coded anew; `None` if there are no such
+    /// levels. Those rows lose such a cell, which is as good as missing: no unit has it. One that has no other keeps the
+    /// first level, because a row must hold something.
+    pub(super) fn without_absent_levels(
+        &self,
+        columns: &[MixtureColumn],
+        weights: &[f64],
+    ) -> Option<(Vec<MixtureColumn>, MixedData)> {
+        let (mut found, mut coded, mut any) = (columns.to_vec(), self.columns.clone(), false);
+        for ((column, values), given) in found.iter_mut().zip(&mut coded).zip(&self.columns) {
+            let ColumnKind::Category { levels } = &mut column.kind else { continue };
+            // Rows with each level: those of weight 0, and others.
+            let mut rows = vec![[0_usize; 2]; levels.len()];
+            for (x, weight) in given.iter().zip(weights).filter(|(x, _)| !x.is_nan()) {
+                rows[*x as usize][usize::from(*weight > 0.0)] += 1;
+            }
+            // A level that was declared and that no row has is the user's own wish.
+            let absent: Vec<bool> = rows.iter().map(|rows| rows[0] > 0 && rows[1] == 0).collect();
+            if !absent.contains(&true) {
+                continue;
+            }
+            any = true;
+            let place = |x: f64| {
+                let before = absent[..x as usize].iter().filter(|absent| !**absent).count();
+                if absent[x as usize] { f64::NAN } else { before as f64 }
+            };
+            values.iter_mut().filter(|x| !x.is_nan()).for_each(|x| *x = place(*x));
+            let mut kept = absent.iter().map(|absent| !absent);
+            levels.retain(|_| kept.next().unwrap_or(true));
+        }
+        if !any {
+            return None;
+        }
+        for row in 0..self.n_rows() {
+            let held = coded.iter().any(|values| !values[row].is_nan());
+            let had = self.columns.iter().position(|values| !values[row].is_nan());
+            if let (false, Some(column)) = (held, had) {
+                coded[column][row] = 0.0;
+            }
+        }
+        Some((found, MixedData::new(&self.source, self.names.clone(), coded)))
+    }
+
     /// Refuses columns that are not of their kind, say nothing, or hold nothing in some row.
     pub(super) fn check(&self, columns: &[MixtureColumn]) -> Result<(), DataError> {
         let refused = |column: &MixtureColumn, what: String, remedies: &'static [Remedy]| {

@@ -3,6 +3,7 @@
 use super::features::{FeatureKind, Features};
 use crate::model::Degenerate;
 use crate::model::prior::{PriorBase, check_above};
+use crate::posterior::{Block, Family};
 use serde::{Deserialize, Serialize};
 
 /// Prior parameters. What is `None` has its usual value, computed from the sample that is fitted (for a resample,
@@ -89,6 +90,28 @@ impl MixturePrior {
     /// Dirichlet parameter of every weight.
     pub(super) fn alpha0(&self) -> f64 {
         self.alpha0.unwrap_or(1.0)
+    }
+
+    /// What it adds to the counts of the copies of a block, in their order: `a` and `b` of a rate, the parameter of each
+    /// level. The exposure `N` behind rates is found from the sum of all `b`, because the prior's own depends on it.
+    pub(super) fn counts(&self, block: &Block, own: &[f64], omega: f64) -> Option<Vec<f64>> {
+        let k = block.copies as f64;
+        match block.family {
+            Family::Dirichlet => {
+                Some(vec![self.level0.unwrap_or(1.0) / block.dim as f64; own.len()])
+            }
+            Family::Gamma => {
+                let a = self.rate0.unwrap_or(0.5);
+                let sum = |at: usize| own.iter().skip(at).step_by(2).sum::<f64>();
+                // Σb = K b0 + ωN, with b0 = a (N + 1) / (S + ½) and Σa = K a + ωS.
+                let events = (sum(0) - k * a) / omega;
+                let each = a / (events + 0.5);
+                let exposure = (sum(1) - k * each) / (omega + k * each);
+                let prior = [a, each * (exposure + 1.0)];
+                Some(prior.iter().copied().cycle().take(own.len()).collect())
+            }
+            Family::NormalWishart | Family::MvNormal => None,
+        }
     }
 
     /// The prior of every column for a sample whose units and features add up to `totals`.

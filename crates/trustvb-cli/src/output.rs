@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use trustvb::answers::{answers_csv, answers_json, in_words, warnings};
-pub(crate) use trustvb::answers::{csv_cell, csv_number, deserved, number, significant};
+pub(crate) use trustvb::answers::{csv_cell, csv_number, deserved, number, percent, significant};
 use trustvb::calibrate::{Answer, Method};
 use trustvb::data::replace_file;
 use trustvb::resample::Design;

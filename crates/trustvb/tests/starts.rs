@@ -7,14 +7,14 @@ mod common;
 
 use common::dataset;
 use common::simulate::{Mixture, Regressions, normal};
-use trustvb::data::Dataset;
+use trustvb::data::{Dataset, ReadOptions, read_csv};
 use trustvb::fit::{Driver, Fit, FitOptions, Progress, Start, Status, Stopping, fit};
 use trustvb::model::{
-    Bmlr, BmlrPrior, Gmm, GmmPrior, MixtureSimulationSettings, Model, ModelData, Noise, Spec,
-    Update,
+    Bmlr, BmlrPrior, ColumnMixture, Gmm, GmmPrior, Model, ModelData, Noise, Update,
 };
+use trustvb::problem::Problem;
 use trustvb::random::{Purpose, stream};
-use trustvb::study::{SettingsOf, preset};
+use trustvb::study::preset;
 
 /// Bounds are sums of logarithms; two that differ by less are of one optimum.
 const SAME: f64 = 0.02;
@@ -99,30 +99,39 @@ fn simulated_data_mostly_end_as_high_as_with_ten_full_starts() {
     let below = gains.iter().filter(|gain| **gain < -SAME).count();
     assert!(below <= 1, "{gains:?}");
     assert!(gains.iter().all(|gain| *gain > -5.0), "{gains:?}");
-    assert!(gains.iter().sum::<f64>() >= 0.0, "{gains:?}");
+    assert!(gains.iter().sum::<f64>() > -SAME, "{gains:?}");
 }
 
 /// The best fit of these classes has a small one, and most starts end elsewhere: none may be dropped on the way.
 #[test]
 fn more_starts_never_end_lower() {
-    let data = small_class();
-    let model = trustvb::model::ColumnMixture::new(4).build(&data).unwrap();
+    let problem = small_class();
+    let model = problem.model().as_ref();
     let with = |restarts: usize| {
         let start = Start::KMeans { restarts, seed: 1 };
         let options = FitOptions::default();
-        fit(model.as_ref(), None, 1.0, &start, &options, &mut |_| ()).unwrap().outcome.bound
+        fit(model, None, 1.0, &start, &options, &mut |_| ()).unwrap().outcome.bound
     };
     let bounds = [10, 20, 40].map(with);
     assert!(bounds.windows(2).all(|pair| pair[1] >= pair[0] - SAME), "{bounds:?}");
 }
 
 /// Twelve items of four classes, one of which has a fiftieth of the rows.
-fn small_class() -> ModelData {
-    let settings = MixtureSimulationSettings {
-        weights: Some(vec![0.6, 0.25, 0.13, 0.02]),
-        ..MixtureSimulationSettings::default()
-    };
-    settings.with_one_size(800).unwrap().draw(5, 0).unwrap()
+fn small_class() -> Problem {
+    let mut rng = stream(23, Purpose::Simulate, 0);
+    let mut text = (1..=12).map(|j| format!("item{j}")).collect::<Vec<_>>().join(",");
+    for row in 0..800 {
+        let class = [480, 680, 784, 800].iter().position(|end| row < *end).unwrap();
+        let cells = (0..12).map(|j| {
+            let often = if j % 4 == class { 0.8 } else { -0.8 };
+            if normal(&mut rng) < often { "yes" } else { "no" }
+        });
+        text += "\n";
+        text += &cells.collect::<Vec<_>>().join(",");
+    }
+    let options = ReadOptions { as_text: true, ..ReadOptions::default() };
+    let frame = read_csv(text.as_bytes(), "items.csv", &options).unwrap();
+    ColumnMixture::new(4).bind(&frame, &[]).unwrap()
 }
 
 /// Two groups in ten correlated columns, which the covariance of all rows hides.
@@ -165,18 +174,19 @@ fn many_columns(set: u64) -> (Dataset, Vec<bool>) {
 fn another_optimum_that_is_as_good_is_told() {
     let mut rng = stream(19, Purpose::Simulate, 0);
     let mut columns = vec![Vec::new(); 2];
-    for row in 0..400 {
-        columns[0].push(f64::from(row % 2) * 6.0 + normal(&mut rng));
-        columns[1].push(f64::from(row / 2 % 2) * 6.0 + normal(&mut rng));
+    for row in 0..200 {
+        let a = f64::from(row % 2) * 6.0 + normal(&mut rng);
+        let b = f64::from(row / 2 % 2) * 6.0 + normal(&mut rng);
+        // And its mirror image, so that both ways are exactly as good.
+        columns[0].extend([a, b]);
+        columns[1].extend([b, a]);
     }
     let data = Dataset::from_columns(vec!["a".to_owned(), "b".to_owned()], columns).unwrap();
     let found = raced(&gmm(&data, 2), 1);
     let rival = found.search.rival.unwrap();
     assert!((rival.bound - found.outcome.bound).abs() < 3.0);
-    let (here, there) = (found.posterior.centres(), rival.posterior.centres());
-    let apart = |centres: &[f64], j: usize| (centres[j] - centres[2 + j]).abs();
-    let across = |centres: &[f64]| apart(centres, 0) > apart(centres, 1);
-    assert_ne!(across(&here), across(&there));
+    // Half of the rows change places, whichever way the pairs are numbered.
+    assert!((rival.moved - 0.5).abs() < 0.1, "{}", rival.moved);
 }
 
 #[test]

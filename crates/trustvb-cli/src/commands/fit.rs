@@ -4,8 +4,8 @@ use crate::args::{FitArgs, Format};
 use crate::failure::Failure;
 use crate::input::{self, Given};
 use crate::output::{
-    check, check_path, csv_cell, csv_number, deserved, json_text, number, significant, table,
-    write, write_text,
+    check, check_path, csv_cell, csv_number, deserved, json_text, number, percent, significant,
+    table, write, write_text,
 };
 use crate::progress;
 use crate::terminal::{width, wrap};
@@ -245,10 +245,12 @@ fn summary_table(args: &FitArgs, summary: &Summary) -> String {
         let weights: Vec<String> =
             rival.posterior.weights().iter().map(|w| significant(*w, 2)).collect();
         text.push_str(&format!(
-            "\nAnother fit describes the data about as well: its bound is {}, its weights are {}.\n\
-             These data do not decide between the two.\n",
+            "\nAnother fit describes the data about as well: its bound is {}, its weights are {},\n\
+             and {} of the {} are in another {word}. These data do not decide between the two.\n",
             significant(rival.bound, 9),
-            weights.join(", ")
+            weights.join(", "),
+            percent(rival.moved),
+            spec.unit().many,
         ));
     }
     for flag in Flag::of_fit(model, &fit.posterior) {
@@ -371,6 +373,7 @@ fn fit_json(args: &FitArgs, given: &Given, fit: &Fit, rows: &[Row]) -> Value {
         "found_by": fit.search.found_by,
         "other_optimum": fit.search.rival.as_ref().map(|rival| json!({
             "bound": number(rival.bound),
+            "moved": number(rival.moved),
             "weights": numbers(&rival.posterior.weights()),
             "centres": rival
                 .posterior

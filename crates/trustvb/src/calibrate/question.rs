@@ -147,6 +147,7 @@ impl<'a> Question<'a> {
                 _ => return None,
             };
             let rival = search.rival?;
+            // Components may have been numbered anew since.
             let order = match_components(&self.first, &rival.posterior);
             Some((rival.bound - bound, rival.posterior.permuted(&order)))
         };

@@ -184,6 +184,7 @@ fn heat<'a>(
         let others = lead.leading(MOVED - 1);
         for mut runner in std::iter::once(lead.best.clone()).chain(others) {
             improve(field, &mut lead.track, &mut runner, &THOROUGH, progress);
+            flip(field, &mut lead.track, &mut runner, progress);
             lead.meets(runner, same);
         }
     }

@@ -90,7 +90,7 @@ pub struct Search {
     pub found_by: usize,
     /// Starts that were tried, those in other views of the units included.
     pub tried: usize,
-    /// Another optimum whose bound is about as high: the units do not decide between the two.
+    /// Another optimum whose bound is about as high, and whose components are others: the units do not decide between the two.
     pub rival: Option<Rival>,
 }
 
@@ -99,8 +99,41 @@ pub struct Search {
 pub struct Rival {
     /// Its bound.
     pub bound: f64,
-    /// `q(θ)` there.
+    /// `q(θ)` there, its components numbered as those of the fit are.
     pub posterior: Posterior,
+    /// The share of units that are in another component.
+    pub moved: f64,
+}
+
+/// Optima in which fewer of the units are in other components have the same ones.
+const OTHERS: f64 = 0.02;
+
+impl Rival {
+    /// What another state says, if its components are not those of `posterior`.
+    fn new(
+        model: &dyn Model,
+        weights: Option<&[f64]>,
+        posterior: &Posterior,
+        (state, bound): (&[f64], f64),
+        omega: f64,
+    ) -> Option<Rival> {
+        let mut sweeper = model.sweeper();
+        sweeper.load(weights).ok()?;
+        let there = sweeper.posterior(omega, state).ok()?;
+        let there = there.permuted(&match_components(posterior, &there));
+        let here = sweeper.responsibilities_under(posterior).ok()?;
+        let other = sweeper.responsibilities_under(&there).ok()?;
+        let k = model.n_components();
+        let likeliest = |r: &[f64]| (1..k).fold(0, |best, c| if r[c] > r[best] { c } else { best });
+        let (mut moved, mut all) = (0.0, 0.0);
+        for (unit, (a, b)) in here.chunks_exact(k).zip(other.chunks_exact(k)).enumerate() {
+            let weight = weights.map_or(1.0, |w| w[unit]);
+            all += weight;
+            moved += if likeliest(a) == likeliest(b) { 0.0 } else { weight };
+        }
+        let rival = Rival { bound, posterior: there, moved: moved / all };
+        (rival.moved > OTHERS).then_some(rival)
+    }
 }
 
 /// Fits `model` to weighted units at one ω.
@@ -130,13 +163,13 @@ pub fn fit(
             let (starts, options) = ((*restarts, *seed), (options, tolerance));
             let race::Raced { state, outcome, found_by, tried, rival } =
                 race::race(model, weights, omega, starts, options, progress)?;
-            let rival = rival.and_then(|(state, outcome)| {
-                let (bound, no_search) = (outcome.bound, Search::default());
-                let fit = finished(model, weights, omega, (state, outcome), (*restarts, no_search));
-                fit.ok().map(|fit| Rival { bound, posterior: fit.posterior })
+            let search = Search { found_by, tried, rival: None };
+            let mut fit = finished(model, weights, omega, (state, outcome), (*restarts, search))?;
+            fit.search.rival = rival.and_then(|(state, outcome)| {
+                let there = (&state[..], outcome.bound);
+                Rival::new(model, weights, &fit.posterior, there, omega)
             });
-            let search = Search { found_by, tried, rival };
-            finished(model, weights, omega, (state, outcome), (*restarts, search))
+            Ok(fit)
         }
         _ => {
             let (state, outcome, starts) =

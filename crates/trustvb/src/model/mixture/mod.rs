@@ -73,7 +73,7 @@ impl Mixture {
 }
 
 /// Starts from units as they come, beside those of k-means.
-const SEEDED: usize = 10;
+const SEEDED: usize = 30;
 
 impl Mixture {
     fn centres(

@@ -21,15 +21,18 @@ const HEAT: usize = 10;
 
 /// Units times the length of the state up to which sweeps are so quick that all starts run until they settle, or for so
 /// many sweeps: starts that end highest are often not ahead on the way.
-const QUICK_SWEEP: usize = 500_000;
-const PATIENT: [(usize, usize); 2] = [(60, 1), (300, 1)];
+const QUICK_SWEEP: usize = 1_000_000;
+const PATIENT: [(usize, usize); 2] = [(60, 1), (1000, 1)];
 
-/// Optima that are improved by moves, where starts do not agree.
+/// Optima that are improved by moves, where starts do not agree: of the model that is asked for where sweeps are quick and
+/// where they are not, and of a simpler one.
+const MOVED_QUICK: usize = 16;
 const MOVED: usize = 5;
+const MOVED_SIMPLER: usize = 3;
 
-/// An optimum is nearly as high as another, and the units do not decide between them, if its bound is lower by no more than
+/// An optimum is nearly as high as another, and the units hardly decide between them, if its bound is lower by no more than
 /// this, times ω.
-const NEARLY: f64 = 3.0;
+const NEARLY: f64 = 5.0;
 
 /// A run is given up when so many more sweeps like its last ones would not bring it to the best.
 pub(super) const REACH: f64 = 20.0;
@@ -180,8 +183,14 @@ fn heat<'a>(
     let best = runners.next().ok_or(failure)?;
     let mut lead = Lead { best, track, rivals: Vec::new() };
     runners.chain(given_up).for_each(|runner| lead.meets(runner, same));
-    if !agree {
-        let others = lead.leading(MOVED - 1);
+    // Starts that agree may all have missed what a move finds.
+    if !agree || patient && field.is_asked_for {
+        let moved = match (field.is_asked_for, patient) {
+            (true, true) => MOVED_QUICK,
+            (true, false) => MOVED,
+            (false, _) => MOVED_SIMPLER,
+        };
+        let others = lead.leading(moved - 1);
         for mut runner in std::iter::once(lead.best.clone()).chain(others) {
             improve(field, &mut lead.track, &mut runner, &THOROUGH, progress);
             flip(field, &mut lead.track, &mut runner, progress);
@@ -209,7 +218,7 @@ pub(super) fn look_elsewhere(
     let mut found = None;
     for simpler in &others {
         let starts = field.starts - field.model.n_views() + simpler.n_views();
-        let own = Field { model: simpler.as_ref(), starts, ..*field };
+        let own = Field { model: simpler.as_ref(), starts, is_asked_for: false, ..*field };
         let Ok(Lead { best: mut runner, mut track, .. }) = search(&own, &mut |_| ()) else {
             continue;
         };

@@ -95,8 +95,17 @@ pub(super) fn race(
 ) -> Result<Raced, Degenerate> {
     let settled = SETTLED.max(tolerance);
     let tried = starts + model.n_views();
-    let all =
-        Field { model, weights, omega, options, starts: tried, seed, settled, in_doubt: true };
+    let all = Field {
+        model,
+        weights,
+        omega,
+        options,
+        starts: tried,
+        seed,
+        settled,
+        in_doubt: true,
+        is_asked_for: true,
+    };
     // Bounds of fewer units are no part of the fit that is reported. Some of the units may have no fit where all have one:
     // a column can be constant in them.
     let few = few(model);

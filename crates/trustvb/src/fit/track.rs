@@ -21,6 +21,8 @@ pub(super) struct Field<'a> {
     pub(super) settled: f64,
     /// Whether a component is kept unless the bound is decisive ([`Track::merit`]).
     pub(super) in_doubt: bool,
+    /// Whether this is the model whose fit is wanted, and not a simpler one that may know its groups.
+    pub(super) is_asked_for: bool,
 }
 
 /// By how much the bound must be higher without a component before it is given up, times ω: at least so much, and so
@@ -352,6 +354,7 @@ mod tests {
             seed: 0,
             settled: 1e-4,
             in_doubt: true,
+            is_asked_for: true,
         });
     }
 

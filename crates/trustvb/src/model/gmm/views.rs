@@ -37,8 +37,8 @@ pub(super) enum View {
     LeadingPursued(usize),
 }
 
-/// Directions of which kind are sought how often, each from other random ones; not more often than there are columns.
-const PURSUITS: [(View, usize); 2] = [(View::Pursued, 5), (View::Skewed, 3)];
+/// Directions of which kind are sought how often, each from other random ones; not more often than twice the columns.
+const PURSUITS: [(View, usize); 2] = [(View::Pursued, 5), (View::Skewed, 12)];
 
 /// How many principal components are looked at, by themselves and for directions.
 const LEADING: [usize; 4] = [1, 2, 3, 4];
@@ -49,7 +49,7 @@ impl View {
     fn others(p: usize) -> impl Iterator<Item = View> {
         let fixed = [View::Whitened, View::Flat, View::Odd].into_iter().filter(move |_| p > 1);
         let few = move |(view, times): (View, usize)| {
-            std::iter::repeat_n(view, if p > 1 { times.min(p) } else { 0 })
+            std::iter::repeat_n(view, if p > 1 { times.min(2 * p) } else { 0 })
         };
         let fewer = move |q: &usize| *q < p;
         fixed

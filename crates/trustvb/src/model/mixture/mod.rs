@@ -72,8 +72,10 @@ impl Mixture {
     }
 }
 
-/// Starts from units as they come, beside those of k-means.
-const SEEDED: usize = 30;
+/// Starts beside those that are asked for, because classes have many optima: at least so many, at most so many, and
+/// between them as many as make this number with units times the length of the state, which is what a sweep costs.
+const MORE_STARTS: [usize; 2] = [30, 200];
+const STARTS_WORK: usize = 8_000_000;
 
 impl Mixture {
     fn centres(
@@ -126,7 +128,8 @@ impl Model for Mixture {
     }
 
     fn n_views(&self) -> usize {
-        SEEDED
+        let sweep = self.features.len() * self.state_len();
+        (STARTS_WORK / sweep.max(1)).clamp(MORE_STARTS[0], MORE_STARTS[1])
     }
 
     /// Columns are independent within a class, so that a few units tell of all of them.
@@ -134,14 +137,14 @@ impl Model for Mixture {
         3
     }
 
-    /// Other starts are what random units attract, with no more care: k-means alike leads many starts to one optimum.
+    /// Every other one of them is what random units attract, with no more care: k-means leads many starts to one optimum.
     fn rough_centres(
         &self,
         weights: Option<&[f64]>,
         view: usize,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        self.centres(weights, if view == 0 { Care::QUICK } else { Care::SEEDS }, rng)
+        self.centres(weights, if view % 2 == 0 { Care::QUICK } else { Care::SEEDS }, rng)
     }
 
     fn numbers(&self, column: usize) -> Option<Vec<f64>> {

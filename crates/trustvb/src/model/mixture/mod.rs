@@ -144,7 +144,7 @@ impl Model for Mixture {
         view: usize,
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Vec<f64> {
-        self.centres(weights, if view % 2 == 0 { Care::QUICK } else { Care::SEEDS }, rng)
+        self.centres(weights, if view.is_multiple_of(2) { Care::QUICK } else { Care::SEEDS }, rng)
     }
 
     fn numbers(&self, column: usize) -> Option<Vec<f64>> {

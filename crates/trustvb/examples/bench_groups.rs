@@ -13,6 +13,7 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
+use rayon::prelude::*;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -282,33 +283,36 @@ fn groups_of(model: &dyn Model, fit: &Fit) -> Result<Vec<usize>, Box<dyn Error>>
     Ok(all.chunks_exact(model.n_components()).map(largest).collect())
 }
 
+/// What `of` finds in each data set of a design, by all threads: sets share no randomness.
+fn each<T: Send>(
+    sets: std::ops::Range<u64>,
+    of: impl Fn(u64) -> Result<T, Box<dyn Error>> + Sync,
+) -> Result<Vec<T>, Box<dyn Error>> {
+    let found: Result<Vec<T>, String> =
+        sets.into_par_iter().map(|set| of(set).map_err(|why| why.to_string())).collect();
+    Ok(found?)
+}
+
 fn find(sets: u64) -> Result<(), Box<dyn Error>> {
     println!("{:30} default  from the truth  another optimum is as good", "design");
     let mut means = [0.0; 2];
     for design in &FIND {
-        let (mut index, mut from_truth, mut doubtful) = (0.0, 0.0, 0.0);
-        for set in 0..sets {
-            let drawn = design.draw(1000 + set)?;
-            let spec = GaussianMixture::new(design.weights.len());
-            let problem = spec.bind(drawn.data)?;
+        let found = each(1000..1000 + sets, |set| {
+            let drawn = design.draw(set)?;
+            let problem = GaussianMixture::new(design.weights.len()).bind(drawn.data)?;
             let model = problem.model().as_ref();
             let found = problem.fit().run()?;
-            index += adjusted_rand(&groups_of(model, &found)?, &drawn.groups);
-            doubtful += f64::from(u8::from(found.search.rival.is_some()));
+            let index = adjusted_rand(&groups_of(model, &found)?, &drawn.groups);
             let start = Start::Centres(drawn.centres);
             let truth = fit(model, None, 1.0, &start, &FitOptions::default(), &mut |_| ())?;
-            from_truth += adjusted_rand(&groups_of(model, &truth)?, &drawn.groups);
-        }
-        let n = sets as f64;
-        println!(
-            "{:30} {:7.2}  {:14.2}  {:26.2}",
-            design.name,
-            index / n,
-            from_truth / n,
-            doubtful / n
-        );
-        means[0] += index / n / FIND.len() as f64;
-        means[1] += from_truth / n / FIND.len() as f64;
+            let from_truth = adjusted_rand(&groups_of(model, &truth)?, &drawn.groups);
+            Ok([index, from_truth, f64::from(u8::from(found.search.rival.is_some()))])
+        })?;
+        let mean = |at: usize| found.iter().map(|f| f[at]).sum::<f64>() / sets as f64;
+        let (index, truth, doubtful) = (mean(0), mean(1), mean(2));
+        println!("{:30} {index:7.2}  {truth:14.2}  {doubtful:26.2}", design.name);
+        means[0] += index / FIND.len() as f64;
+        means[1] += truth / FIND.len() as f64;
     }
     println!("{:30} {:7.2}  {:14.2}", "mean", means[0], means[1]);
     Ok(())
@@ -317,14 +321,13 @@ fn find(sets: u64) -> Result<(), Box<dyn Error>> {
 fn count(sets: u64) -> Result<(), Box<dyn Error>> {
     println!("{:30} right   chosen", "design");
     for design in &COUNT {
-        let (mut right, mut chosen) = (0, String::new());
-        for set in 0..sets {
-            let data = ModelData::Rows(design.draw(2000 + set)?.data);
+        let chosen = each(2000..2000 + sets, |set| {
+            let data = ModelData::Rows(design.draw(set)?.data);
             let spec: ModelSpec = GaussianMixture::new(1).into();
-            let found = SelectRequest::new(&spec, &data, &NUMBERS).run()?;
-            right += usize::from(found.chosen().n_components == design.weights.len());
-            write!(chosen, " {}", found.chosen().n_components)?;
-        }
+            Ok(SelectRequest::new(&spec, &data, &NUMBERS).run()?.chosen().n_components)
+        })?;
+        let right = chosen.iter().filter(|k| **k == design.weights.len()).count();
+        let chosen: String = chosen.iter().map(|k| format!(" {k}")).collect();
         println!("{:30} {:5.2}  {chosen}", design.name, right as f64 / sets as f64);
     }
     Ok(())

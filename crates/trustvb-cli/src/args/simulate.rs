@@ -86,12 +86,19 @@ pub(crate) struct SimulateGmmArgs {
     /// Distance between neighbouring centres in each coordinate [default: 2]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) separation: Option<f64>,
+    /// Distance of every other centre from the first instead, each along a column of its own, in standard deviations within
+    /// components (Mahalanobis)
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) distance: Option<f64>,
     /// Centres instead: '0,0;2,1', a row per component
     #[arg(long, value_name = "ROWS", allow_hyphen_values = true)]
     pub(crate) centres: Option<String>,
     /// Covariance matrix by rows: '1,0.5;0.5,1'; once for all components or once for each
     #[arg(long, value_name = "ROWS", allow_hyphen_values = true)]
     pub(crate) covariance: Vec<String>,
+    /// Correlation of all columns within components instead: once for all, or one for each
+    #[arg(long, value_delimiter = ',', value_name = "A,B", allow_negative_numbers = true)]
+    pub(crate) correlation: Vec<f64>,
     /// t-distributed components with so many degrees of freedom and the same covariances
     #[arg(long, value_name = "DF")]
     pub(crate) df: Option<f64>,

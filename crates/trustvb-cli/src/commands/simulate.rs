@@ -83,7 +83,10 @@ fn gmm(args: &SimulateGmmArgs) -> Result<GmmSimulationSettings, Failure> {
     }
     settings.components = args.components;
     settings.columns = args.columns;
-    settings.separation = args.separation.or(settings.separation);
+    settings.separation =
+        args.separation.or(settings.separation.filter(|_| args.distance.is_none()));
+    settings.distance = args.distance;
+    settings.correlation.clone_from(&args.correlation);
     if let Some(text) = &args.centres {
         settings.centres = Some(matrix("--centres", text)?);
         settings.separation = args.separation;

@@ -3,7 +3,7 @@
 use super::{Study, StudyError};
 
 /// Names and files of the built-in studies.
-pub const PRESETS: [(&str, &str); 10] = [
+pub const PRESETS: [(&str, &str); 11] = [
     ("paper-gmm", include_str!("presets/paper-gmm.toml")),
     ("paper-bmlr", include_str!("presets/paper-bmlr.toml")),
     ("paper-supplement", include_str!("presets/paper-supplement.toml")),
@@ -13,6 +13,7 @@ pub const PRESETS: [(&str, &str); 10] = [
     ("broad", include_str!("presets/broad.toml")),
     ("classes", include_str!("presets/classes.toml")),
     ("covariances", include_str!("presets/covariances.toml")),
+    ("columns", include_str!("presets/columns.toml")),
     ("boundaries", include_str!("presets/boundaries.toml")),
 ];
 

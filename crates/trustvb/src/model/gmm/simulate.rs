@@ -4,7 +4,7 @@ use super::covariance::block_of;
 use super::spec::BLOCK;
 use super::{Covariance, GaussianMixture, GmmPrior};
 use crate::data::Dataset;
-use crate::linalg::{cholesky, pack, packed_index};
+use crate::linalg::{cholesky, invert_spd, pack, packed_index};
 use crate::model::{ModelData, ModelSpec, Simulation};
 use crate::posterior::Layout;
 use crate::random::uniform;
@@ -44,6 +44,14 @@ pub struct GmmSimulationSettings {
     /// Centres, one row per component, instead of `separation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centres: Option<Vec<Vec<f64>>>,
+    /// Distance of every other centre from the first, each along a column of its own, in standard deviations within the first
+    /// component (Mahalanobis), instead of `separation`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<f64>,
+    /// Correlation of all columns within components, whose variances are 1: one for all components or one each, instead of
+    /// `covariances`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub correlation: Vec<f64>,
     /// Covariance matrices: one for all components or one each; default: unit matrices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covariances: Option<Vec<Vec<Vec<f64>>>>,
@@ -95,6 +103,8 @@ pub struct GmmSimulation {
     pub skew: Option<f64>,
 }
 
+const NOT_SPD: &str = "a matrix is not positive definite";
+
 /// The law of a standardised coordinate: mean 0, variance 1.
 enum Coordinate {
     Normal,
@@ -144,9 +154,9 @@ impl GmmSimulation {
         if n == 0 {
             return Err(wrong("n", "at least one row is needed".to_owned()));
         }
-        let centres = centres(settings, k)?;
-        let p = centres[0].len();
+        let p = columns(settings)?;
         let covariances = covariances(settings, k, p)?;
+        let centres = centres(settings, k, &covariances[0])?;
         if let Some(df) = settings.df.filter(|df| !(df.is_finite() && *df > 2.0)) {
             return Err(wrong(
                 "df",
@@ -281,33 +291,70 @@ fn check_skew(settings: &GmmSimulationSettings) -> Result<(), StudyError> {
     }
 }
 
-/// The centres as given, or `separation` apart in each coordinate.
-fn centres(settings: &GmmSimulationSettings, k: usize) -> Result<Vec<Vec<f64>>, StudyError> {
-    let Some(centres) = &settings.centres else {
-        let separation = settings.separation.unwrap_or(2.0);
-        if !separation.is_finite() {
-            return Err(wrong("separation", format!("{separation} is not a number")));
-        }
-        let p = settings.columns.unwrap_or(2);
-        if p == 0 {
-            return Err(wrong("columns", "at least one is needed".to_owned()));
-        }
-        return Ok((0..k).map(|k| vec![separation * k as f64; p]).collect());
+/// How many columns the settings speak of.
+fn columns(settings: &GmmSimulationSettings) -> Result<usize, StudyError> {
+    let p = match &settings.centres {
+        Some(centres) => centres.first().map_or(0, Vec::len),
+        None => settings.columns.unwrap_or(2),
     };
-    if settings.separation.is_some() {
-        return Err(wrong("separation", "give it or centres, not both".to_owned()));
+    match settings.columns.filter(|asked| *asked != p) {
+        Some(asked) => Err(wrong("columns", format!("{asked}, but centres have {p} coordinates"))),
+        None if p == 0 && settings.centres.is_none() => {
+            Err(wrong("columns", "at least one is needed".to_owned()))
+        }
+        None => Ok(p),
     }
-    let p = centres.first().map_or(0, Vec::len);
-    if p == 0 || centres.iter().any(|c| c.len() != p || c.iter().any(|x| !x.is_finite())) {
-        return Err(wrong(
-            "centres",
-            "each row needs the same number of finite numbers".to_owned(),
-        ));
+}
+
+/// The centres as given, or `separation` apart in each coordinate, or at `distance` from the first, whose covariance matrix is
+/// `first`.
+fn centres(
+    settings: &GmmSimulationSettings,
+    k: usize,
+    first: &[Vec<f64>],
+) -> Result<Vec<Vec<f64>>, StudyError> {
+    let p = first.len();
+    let named = [
+        ("separation", settings.separation.is_some()),
+        ("distance", settings.distance.is_some()),
+        ("centres", settings.centres.is_some()),
+    ];
+    let mut given = named.iter().filter(|(_, is_given)| *is_given);
+    if let (Some((one, _)), Some((other, _))) = (given.next(), given.next()) {
+        return Err(wrong(one, format!("give it or {other}, not both")));
     }
-    if let Some(asked) = settings.columns.filter(|asked| *asked != p) {
-        return Err(wrong("columns", format!("{asked}, but centres have {p} coordinates")));
+    if let Some(centres) = &settings.centres {
+        if p == 0 || centres.iter().any(|c| c.len() != p || c.iter().any(|x| !x.is_finite())) {
+            return Err(wrong(
+                "centres",
+                "each row needs the same number of finite numbers".to_owned(),
+            ));
+        }
+        return Ok(centres.clone());
     }
-    Ok(centres.clone())
+    if let Some(distance) = settings.distance {
+        if !distance.is_finite() {
+            return Err(wrong("distance", format!("{distance} is not a number")));
+        }
+        if k > p + 1 {
+            let what = format!("{k} components need {} columns, but there are {p}", k - 1);
+            return Err(wrong("distance", what));
+        }
+        let mut centres = vec![vec![0.0; p]; k];
+        for (j, centre) in centres.iter_mut().skip(1).enumerate() {
+            // A step along column j is as long as the root of (Σ^-1)_jj.
+            let packed = pack(first).ok_or_else(|| wrong("covariances", NOT_SPD.to_owned()))?;
+            let (inverse, _) =
+                invert_spd(p, &packed).map_err(|_| wrong("covariances", NOT_SPD.to_owned()))?;
+            centre[j] = distance / inverse[packed_index(j, j)].sqrt();
+        }
+        return Ok(centres);
+    }
+    let separation = settings.separation.unwrap_or(2.0);
+    if !separation.is_finite() {
+        return Err(wrong("separation", format!("{separation} is not a number")));
+    }
+    Ok((0..k).map(|k| vec![separation * k as f64; p]).collect())
 }
 
 fn covariances(
@@ -315,15 +362,22 @@ fn covariances(
     k: usize,
     p: usize,
 ) -> Result<Vec<Vec<Vec<f64>>>, StudyError> {
-    let Some(given) = &settings.covariances else {
-        let unit = |i: usize| (0..p).map(|j| f64::from(u8::from(i == j))).collect();
-        return Ok(vec![(0..p).map(unit).collect(); k]);
+    let correlated = |rho: f64| -> Vec<Vec<f64>> {
+        (0..p).map(|i| (0..p).map(|j| if i == j { 1.0 } else { rho }).collect()).collect()
+    };
+    let (given, name) = match (&settings.covariances, &settings.correlation[..]) {
+        (Some(_), [_, ..]) => {
+            return Err(wrong("correlation", "give it or covariances, not both".to_owned()));
+        }
+        (Some(given), []) => (given.clone(), "covariances"),
+        (None, []) => (vec![correlated(0.0)], "covariances"),
+        (None, all) => (all.iter().map(|rho| correlated(*rho)).collect(), "correlation"),
     };
     if given.len() != 1 && given.len() != k {
-        let what = format!("{} matrices for {k} components; give one, or one each", given.len());
-        return Err(wrong("covariances", what));
+        let what = format!("{} for {k} components; give one, or one each", given.len());
+        return Err(wrong(name, what));
     }
-    for covariance in given {
+    for covariance in &given {
         factor(p, covariance)?;
     }
     Ok((0..k).map(|i| given[i.min(given.len() - 1)].clone()).collect())
@@ -335,7 +389,6 @@ fn factor(p: usize, covariance: &[Vec<f64>]) -> Result<Vec<f64>, StudyError> {
     let mut packed = packed.ok_or_else(|| {
         wrong("covariances", format!("a matrix is not symmetric with {p} rows and columns"))
     })?;
-    cholesky(p, &mut packed)
-        .map_err(|_| wrong("covariances", "a matrix is not positive definite".to_owned()))?;
+    cholesky(p, &mut packed).map_err(|_| wrong("covariances", NOT_SPD.to_owned()))?;
     Ok(packed)
 }

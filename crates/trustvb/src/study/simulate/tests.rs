@@ -223,8 +223,30 @@ const PINNED_SEED: u64 = 6_304_130_667_682_791;
 const PINNED_DATA_SEED: u64 = 890_735_936_339_082;
 
 #[test]
+fn correlated_components_are_as_far_apart_as_asked() {
+    let settings = GmmSimulationSettings {
+        distance: Some(3.0),
+        components: Some(3),
+        columns: Some(4),
+        correlation: vec![0.6, 0.2, 0.0],
+        ..gmm(5)
+    };
+    let drawn = settings.check().unwrap();
+    let Simulation::Gmm(drawn) = &drawn else { panic!("{drawn:?}") };
+    assert_eq!(drawn.covariances[1][2][0], 0.2);
+    for k in 1..3 {
+        let to_first = &drawn.centres[k];
+        // (1 − ρ) Σ^-1 = I − ρ 11ᵀ/(1 + (p − 1)ρ).
+        let (sum, squares) =
+            (to_first.iter().sum::<f64>(), to_first.iter().map(|x| x * x).sum::<f64>());
+        let square = (squares - 0.6 * sum * sum / (1.0 + 3.0 * 0.6)) / 0.4;
+        assert!((square - 9.0).abs() < 1e-12, "{square}");
+    }
+}
+
+#[test]
 fn settings_that_make_no_sense_are_refused() {
-    let rows: [(GmmSimulationSettings, &str); 7] = [
+    let rows: [(GmmSimulationSettings, &str); 10] = [
         (GmmSimulationSettings { n: vec![], ..gmm(1) }, "n: there are 0 sizes"),
         (gmm(0), "n: at least one row"),
         (
@@ -241,6 +263,18 @@ fn settings_that_make_no_sense_are_refused() {
                 ..gmm(5)
             },
             "not positive definite",
+        ),
+        (
+            GmmSimulationSettings { correlation: vec![-1.0], ..gmm(5) },
+            "a matrix is not positive definite",
+        ),
+        (
+            GmmSimulationSettings { distance: Some(2.0), separation: Some(2.0), ..gmm(5) },
+            "separation: give it or distance",
+        ),
+        (
+            GmmSimulationSettings { distance: Some(2.0), components: Some(4), ..gmm(5) },
+            "distance: 4 components need 3 columns, but there are 2",
         ),
         (GmmSimulationSettings { skew: Some(0.0), ..gmm(5) }, "skew: 0, but its size"),
         (GmmSimulationSettings { skew: Some(1.0), df: Some(5.0), ..gmm(5) }, "skew: give it or df"),

@@ -6,6 +6,8 @@
 //! cargo run --release -p trustvb --example bench_groups -- write find 20 DIR   the same data as CSV, for scripts/groups_rivals.py
 //! ```
 //!
+//! `find-once` and `count-once` are the same for designs that were looked at once, when everything had been chosen.
+//!
 //! Groups are compared by the adjusted Rand index: 1 where they are those of the truth, 0 where they are of chance.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
@@ -113,6 +115,20 @@ const FIND: [Design; 22] = [
     design("2 unequal, 10 columns", TWO, (10, 400, 4.0), Unequal(5.0), Random),
 ];
 
+/// Which groups, in designs that were looked at once, when all was chosen.
+const FIND_ONCE: [Design; 10] = [
+    design("2 round, 3 columns", TWO, (3, 80, 3.5), Round, Random),
+    design("2 correlated .7, 4 columns", TWO, (4, 150, 3.0), Correlated(0.7), Columns),
+    design("2 correlated .5, 12 columns", TWO, (12, 350, 3.5), Correlated(0.5), Columns),
+    design("3 round, 8 columns", THREE, (8, 400, 4.0), Round, Random),
+    design("3 unequal, 4 columns", THREE, (4, 240, 4.0), Unequal(1.5), Random),
+    design("2, an eighth, 10 columns", &[0.875, 0.125], (10, 500, 4.5), Correlated(0.3), Random),
+    design("4 with factors, 8 columns", FOUR, (8, 800, 5.0), Factors, Random),
+    design("2 of unlike sizes, 6 columns", TWO, (6, 250, 3.5), Sizes, Random),
+    design("2 unequal, 15 columns", TWO, (15, 450, 4.0), Unequal(2.0), Random),
+    design("3 with factors, 18 columns", THREE, (18, 900, 4.5), Factors, Random),
+];
+
 /// How many groups.
 const COUNT: [Design; 19] = [
     design("1, one column", &[1.0], (1, 120, 0.0), Round, Columns),
@@ -146,6 +162,22 @@ const COUNT: [Design; 19] = [
     with_tails(design("2 with t tails, 2 columns", TWO, (2, 300, 6.0), Correlated(0.3), Columns)),
     with_tails(design("2 with t tails, 4 columns", TWO, (4, 400, 6.0), Correlated(0.3), Columns)),
     with_tails(design("3 with t tails, 3 columns", THREE, (3, 500, 7.0), Round, Columns)),
+];
+
+/// How many groups, in designs that were looked at once.
+const COUNT_ONCE: [Design; 12] = [
+    design("1, 6 columns, factors", &[1.0], (6, 150, 0.0), Factors, Columns),
+    design("1, 2 columns, many rows", &[1.0], (2, 2000, 0.0), Correlated(0.7), Columns),
+    design("2 correlated .6, 6 columns", TWO, (6, 250, 4.0), Correlated(0.6), Random),
+    design("2 with factors, 12 columns", TWO, (12, 400, 4.5), Factors, Random),
+    design("2, a sixth, 3 columns", &[0.83, 0.17], (3, 300, 5.0), Unequal(1.0), Random),
+    design("3 of unlike sizes, 2 columns", THREE, (2, 400, 5.5), Sizes, Columns),
+    design("3 unequal, 6 columns", THREE, (6, 500, 4.5), Unequal(2.0), Random),
+    design("3 round, 15 columns", THREE, (15, 450, 5.0), Round, Columns),
+    design("5 correlated .3, 5 columns", &[0.2; 5], (5, 750, 5.0), Correlated(0.3), Columns),
+    with_tails(design("1 with t tails, 3 columns", &[1.0], (3, 500, 0.0), Factors, Columns)),
+    with_tails(design("1 with t tails, 8 columns", &[1.0], (8, 400, 0.0), Round, Columns)),
+    with_tails(design("2 with t tails, 3 columns", TWO, (3, 400, 6.0), Correlated(0.5), Random)),
 ];
 
 /// Numbers of groups that `select` compares.
@@ -293,10 +325,10 @@ fn each<T: Send>(
     Ok(found?)
 }
 
-fn find(sets: u64) -> Result<(), Box<dyn Error>> {
+fn find(designs: &[Design], sets: u64) -> Result<(), Box<dyn Error>> {
     println!("{:30} default  from the truth  another optimum is as good", "design");
     let mut means = [0.0; 2];
-    for design in &FIND {
+    for design in designs {
         let found = each(1000..1000 + sets, |set| {
             let drawn = design.draw(set)?;
             let problem = GaussianMixture::new(design.weights.len()).bind(drawn.data)?;
@@ -311,16 +343,17 @@ fn find(sets: u64) -> Result<(), Box<dyn Error>> {
         let mean = |at: usize| found.iter().map(|f| f[at]).sum::<f64>() / sets as f64;
         let (index, truth, doubtful) = (mean(0), mean(1), mean(2));
         println!("{:30} {index:7.2}  {truth:14.2}  {doubtful:26.2}", design.name);
-        means[0] += index / FIND.len() as f64;
-        means[1] += truth / FIND.len() as f64;
+        means[0] += index / designs.len() as f64;
+        means[1] += truth / designs.len() as f64;
     }
     println!("{:30} {:7.2}  {:14.2}", "mean", means[0], means[1]);
     Ok(())
 }
 
-fn count(sets: u64) -> Result<(), Box<dyn Error>> {
+fn count(designs: &[Design], sets: u64) -> Result<(), Box<dyn Error>> {
     println!("{:30} right   chosen", "design");
-    for design in &COUNT {
+    let mut mean = 0.0;
+    for design in designs {
         let chosen = each(2000..2000 + sets, |set| {
             let data = ModelData::Rows(design.draw(set)?.data);
             let spec: ModelSpec = GaussianMixture::new(1).into();
@@ -329,7 +362,9 @@ fn count(sets: u64) -> Result<(), Box<dyn Error>> {
         let right = chosen.iter().filter(|k| **k == design.weights.len()).count();
         let chosen: String = chosen.iter().map(|k| format!(" {k}")).collect();
         println!("{:30} {:5.2}  {chosen}", design.name, right as f64 / sets as f64);
+        mean += right as f64 / sets as f64 / designs.len() as f64;
     }
+    println!("{:30} {mean:5.2}", "mean");
     Ok(())
 }
 
@@ -356,14 +391,29 @@ fn write(designs: &[Design], first: u64, sets: u64, folder: &Path) -> Result<(),
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let designs = |what: &str| -> Option<(&[Design], u64)> {
+        Some(match what {
+            "find" => (&FIND, 1000),
+            "find-once" => (&FIND_ONCE, 1000),
+            "count" => (&COUNT, 2000),
+            "count-once" => (&COUNT_ONCE, 2000),
+            _ => return None,
+        })
+    };
+    let usage = "usage: bench_groups [write] find|find-once|count|count-once SETS [FOLDER]";
     match words.as_slice() {
-        ["find", sets] => find(sets.parse()?),
-        ["count", sets] => count(sets.parse()?),
-        ["write", "find", sets, folder] => write(&FIND, 1000, sets.parse()?, Path::new(folder)),
-        ["write", "count", sets, folder] => write(&COUNT, 2000, sets.parse()?, Path::new(folder)),
-        _ => {
-            Err("usage: bench_groups find|count SETS, or bench_groups write find|count SETS FOLDER"
-                .into())
+        ["write", what, sets, folder] => {
+            let (designs, first) = designs(what).ok_or(usage)?;
+            write(designs, first, sets.parse()?, Path::new(folder))
         }
+        [what, sets] => {
+            let (designs, _) = designs(what).ok_or(usage)?;
+            if what.starts_with("find") {
+                find(designs, sets.parse()?)
+            } else {
+                count(designs, sets.parse()?)
+            }
+        }
+        _ => Err(usage.into()),
     }
 }

@@ -251,7 +251,7 @@ const MANY: f64 = 0.05;
 const OVERLAP: f64 = 4.0;
 
 /// Rows per column below which a component's covariance is mostly noise.
-const FEW_ROWS: f64 = 3.5;
+const FEW_ROWS: f64 = 5.0;
 
 /// A standard deviation that is off by this factor was made by the prior.
 const MADE_BY_PRIOR: f64 = 1.25;

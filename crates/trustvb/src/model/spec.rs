@@ -154,6 +154,11 @@ pub trait Spec: Send + Sync {
     fn bounds_compare(&self) -> bool {
         false
     }
+    /// What a prior that knew how far apart the components are would add to the bound of a fit to these units, each so many
+    /// times.
+    fn apart(&self, _data: &ModelData, _posterior: &Posterior, _counts: Option<&[f64]>) -> f64 {
+        0.0
+    }
     /// The tails of a fit to these units, each so many times, where they are heavier than the model's own; nothing where
     /// the model cannot say.
     fn tails(

@@ -73,12 +73,15 @@ impl Criterion {
         }
     }
 
-    /// The candidates that have a value, best first; of equals the first one, which has fewer components.
+    /// The candidates that have a value, best first; of equals the first one, which has fewer components. Those with components
+    /// that hold next to no data come last: they say no more than others with fewer components do.
     pub(super) fn order(self, candidates: &[Candidate]) -> Vec<usize> {
         let mut order: Vec<usize> =
             (0..candidates.len()).filter(|&at| self.value(&candidates[at]).is_finite()).collect();
         order.sort_by(|&a, &b| {
-            self.badness(&candidates[a]).total_cmp(&self.badness(&candidates[b]))
+            let has_emptied = |at: usize| candidates[at].emptied() > 0;
+            let by_value = self.badness(&candidates[a]).total_cmp(&self.badness(&candidates[b]));
+            has_emptied(a).cmp(&has_emptied(b)).then(by_value)
         });
         order
     }

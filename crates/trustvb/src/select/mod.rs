@@ -6,7 +6,7 @@
 //! | BIC | `−2 log p(x\|θ̂) + d log n` at the posterior mean θ̂, with d free numbers and n units (Schwarz 1978) | lower |
 //! | ICL | BIC less `2 Σ_n log max_k r_nk`, what the units' own components leave in doubt (Biernacki, Celeux & Govaert 2000) | lower |
 //!
-//! | evidence | the bound; where tails are heavier than a Gaussian's also what t tails would add, less ½ log n for their degrees of freedom | higher |
+//! | evidence | the bound, and what it would gain from a prior that knew how far apart centres are, (M9); where tails are heavier than a Gaussian's also what t tails would add, less ½ log n for their degrees of freedom | higher |
 //!
 //! BIC asks which density describes the data, ICL which clusters can be told apart, the bound how probable the data are
 //! before anything is known. Where bounds compare, the choice is by the evidence: in many columns BIC prefers too few
@@ -303,7 +303,9 @@ impl<'a> SelectRequest<'a> {
             let tails = spec.tails(self.data, &fit.posterior, counts.as_deref());
             let worth = |tails: &Tails| tails.gain - 0.5 * n.ln();
             candidate.tails = tails.filter(|tails| worth(tails) > 0.0);
-            candidate.evidence = candidate.bound + candidate.tails.as_ref().map_or(0.0, worth);
+            let apart = spec.apart(self.data, &fit.posterior, counts.as_deref());
+            let of_tails = candidate.tails.as_ref().map_or(0.0, worth);
+            candidate.evidence = candidate.bound + apart + of_tails;
             candidate.heaps = heaps(model, &fit.posterior);
         }
         candidate.fit = fit;

@@ -1,5 +1,6 @@
 //! Gaussian mixtures: `x_n | z_n = k ~ N(μ_k, Λ_k^-1)` with a Dirichlet and Normal–Wishart prior.
 
+mod apart;
 mod axes;
 mod covariance;
 mod far;

@@ -183,8 +183,8 @@ impl GmmPrior {
             }
         };
         let weak = self.base == PriorBase::Default;
-        let alpha0 = self.alpha0.unwrap_or(if weak { 1.0 } else { 1.0 / n_components as f64 });
-        let beta0 = self.beta0.unwrap_or(if weak { 0.01 } else { 1.0 });
+        let alpha0 = self.alpha0.unwrap_or(if weak { ALPHA0 } else { 1.0 / n_components as f64 });
+        let beta0 = self.beta0.unwrap_or(if weak { BETA0 } else { 1.0 });
         let weights = SymmetricDirichlet::new(n_components, alpha0);
         let mut base = match &covariances {
             Covariances::Fixed(fixed) => fixed.w0_inverse.clone(),
@@ -220,8 +220,18 @@ pub(super) fn share_of_volume(n_components: usize, p: usize) -> f64 {
     (n_components as f64).powf(-2.0 / p as f64)
 }
 
+/// Dirichlet parameter of every weight.
+pub(super) const ALPHA0: f64 = 1.0;
+
+/// Prior count of a component's mean: it may be anywhere.
+pub(super) const BETA0: f64 = 0.01;
+
 /// Degrees of freedom beyond p with which components are tied to the common scale.
 pub(super) const TIED: f64 = 6.0;
+
+/// Those with which the one matrix of tied covariances is, which has no others to be unlike. Its bound is within a few nats
+/// of what the best tie has for it, in 2 to 40 columns.
+pub(super) const TIED_ALONE: f64 = 60.0;
 
 /// Degrees of freedom beyond p of stronger ties, and the share of each among tied components, (M8). A strong tie needs
 /// evidence of several nats. Few columns cannot give that; many columns do where covariances are equal.

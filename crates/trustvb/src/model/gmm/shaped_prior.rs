@@ -4,7 +4,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | tied | (M4'') for the one matrix, with a single tie to its scale (ν0 = p + 6) |
+//! | tied | (M4'') for the one matrix, with a single tie to its scale (ν0 = p + 60) |
 //! | diagonal | (M4'') with p = 1 for each column: the variances of a column share a scale that is learned, each tied to it (ν0 = 7) or loose (3) |
 //! | spherical | the same for the one variance of each component |
 //!
@@ -19,7 +19,9 @@
 use super::GmmPrior;
 use super::covariance::Covariance;
 use super::pooling::{Pooling, Tie, ln_gammas};
-use super::prior::{Covariances, LOOSE, TIED, collinear, covariance, share_of_volume};
+use super::prior::{
+    ALPHA0, BETA0, Covariances, LOOSE, TIED, TIED_ALONE, collinear, covariance, share_of_volume,
+};
 use super::scale_both_sides;
 use crate::linalg::{pack, packed_len};
 use crate::model::{Degenerate, PriorBase};
@@ -110,8 +112,8 @@ impl GmmPrior {
             Some(m0) => (0..p).map(|j| (m0[j] - centre[j]) / scale[j]).collect(),
             None => mean.clone(),
         };
-        let weights = SymmetricDirichlet::new(n_components, self.alpha0.unwrap_or(1.0));
-        Ok((Centres { weights, beta0: self.beta0.unwrap_or(0.01), m0 }, mean))
+        let weights = SymmetricDirichlet::new(n_components, self.alpha0.unwrap_or(ALPHA0));
+        Ok((Centres { weights, beta0: self.beta0.unwrap_or(BETA0), m0 }, mean))
     }
 
     /// The prior of a sample with these moments: `Σw`, `Σ w z` and the triangle of `Σ w z zᵀ`, in scaled units.
@@ -132,7 +134,7 @@ impl GmmPrior {
             None => {
                 let share = share_of_volume(n_components, p);
                 let guess = covariance(p, moments, &mean)?.iter().map(|c| share * c).collect();
-                let nu0 = self.nu0.unwrap_or(p as f64 + TIED);
+                let nu0 = self.nu0.unwrap_or(p as f64 + TIED_ALONE);
                 let pooling = Pooling::new(p, guess, vec![Tie::tied(p, nu0, 1.0)])
                     .map_err(|_| collinear())?;
                 Covariances::Pooled(pooling)

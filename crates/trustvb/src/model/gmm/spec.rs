@@ -1,5 +1,6 @@
 //! A Gaussian mixture as its settings, and what it says of itself.
 
+use super::apart;
 use super::tails::{Tails, tails};
 use super::{Covariance, Gmm, GmmPrior, ShapedGmm, Update, far, gmm_ln_density};
 use crate::data::{DataError, Dataset, Distinct, Frame, Look, ReadOptions};
@@ -339,6 +340,12 @@ impl Spec for GaussianMixture {
 
     fn bounds_compare(&self) -> bool {
         self.prior == GmmPrior::default() && self.update == Update::Corrected
+    }
+
+    fn apart(&self, data: &ModelData, posterior: &Posterior, counts: Option<&[f64]>) -> f64 {
+        let Some(rows) = data.rows() else { return 0.0 };
+        let columns: Vec<&[f64]> = (0..rows.n_columns()).map(|j| rows.column(j)).collect();
+        apart::gain(posterior, &columns, counts)
     }
 
     fn tails(

@@ -1,5 +1,6 @@
 //! Each design is fitted at the ω that somebody reads: the same numbers from fewer fits, in memory and on disk.
 
+#![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;

@@ -53,7 +53,11 @@ impl Lead<'_> {
         let ahead = self.track.merit(&other) - self.track.merit(&self.best);
         if ahead > same {
             let beaten = std::mem::replace(&mut self.best, other);
-            self.rivals.push(beaten);
+            if self.has_met(&beaten) {
+                self.best.met += beaten.met;
+            } else {
+                self.rivals.push(beaten);
+            }
         } else if ahead >= -same && self.has_met(&other) {
             self.best.met += other.met;
         } else {
@@ -121,7 +125,7 @@ fn heat<'a>(
     numbers: Vec<usize>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Lead<'a>, Degenerate> {
-    let patient = field.model.n_units() * field.model.state_len() <= QUICK_SWEEP;
+    let patient = field.n_present() * field.model.state_len() <= QUICK_SWEEP;
     // What looks settled may be a saddle, which only a run to the end leaves.
     let settled = if patient { field.tolerance() } else { field.settled };
     let field = &Field { settled, ..*field };
@@ -194,8 +198,11 @@ fn heat<'a>(
         for mut runner in std::iter::once(lead.best.clone()).chain(others) {
             improve(field, &mut lead.track, &mut runner, &THOROUGH, progress);
             flip(field, &mut lead.track, &mut runner, progress);
+            // No further start: those that led to it are counted where they arrived.
+            runner.met = 0;
             lead.meets(runner, same);
         }
+        lead.best.met = lead.best.met.max(1);
     }
     flip(field, &mut lead.track, &mut lead.best, progress);
     Ok(lead)

@@ -328,10 +328,11 @@ pub(super) fn improve(
             None => best_among(field, track, Some(stay), proposals, how),
         };
         let Some((found, has_moved)) = found else { return };
-        best.replace(found, field.starts, progress);
         if !has_moved {
+            best.go_on(found, field.starts, progress);
             return;
         }
+        best.replace(found, field.starts, progress);
     }
 }
 
@@ -415,11 +416,11 @@ pub(super) fn flip(
         }
         // The first of equals.
         let found = trials.into_iter().reduce(|a, b| if b.bound() > a.bound() { b } else { a });
-        let has_moved = found.is_some();
-        best.replace(found.unwrap_or(stay), field.starts, progress);
-        if !has_moved {
+        let Some(found) = found else {
+            best.go_on(stay, field.starts, progress);
             return;
-        }
+        };
+        best.replace(found, field.starts, progress);
     }
 }
 

@@ -155,6 +155,16 @@ impl Runner {
         self.outcome.status != Status::HitLimit
     }
 
+    /// Makes a few more sweeps that have been made elsewhere: of the same starts.
+    pub(super) fn go_on(
+        &mut self,
+        later: Runner,
+        starts: usize,
+        progress: &mut dyn FnMut(&Progress),
+    ) {
+        self.replace(Runner { met: self.met, ..later }, starts, progress);
+    }
+
     /// Goes on from a better state.
     pub(super) fn replace(
         &mut self,

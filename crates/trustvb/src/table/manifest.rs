@@ -12,15 +12,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
-/// The version of the files' meaning; raised when an older reader would misread them. Since 2 `data.parquet` may
-/// hold statistics instead of rows; since 3 manifest and parts are sealed; since 4 bootstraps of a design may be fitted at
-/// the first ω alone.
-const SCHEMA: u32 = 4;
-
-/// The first version whose manifests and parts are sealed. A table in which all designs have the whole grid is still
-/// written so.
-const SEALED: u32 = 3;
-
 /// A grid of fractions, even in log ω, from 1 down to `min`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OmegaGrid {
@@ -177,15 +168,18 @@ impl std::ops::Deref for Manifest {
 }
 
 impl Manifest {
-    /// The version of what is written.
-    pub(super) const SCHEMA: u32 = SCHEMA;
+    /// The version of the files' meaning; raised when an older reader would misread them. Since 2 `data.parquet` may
+    /// hold statistics instead of rows; since 3 manifest and parts are sealed; since 4 bootstraps of a design may be fitted
+    /// at the first ω alone.
+    pub(super) const SCHEMA: u32 = 4;
 
-    /// The first version whose parts carry checksums.
-    pub(super) const SEALED: u32 = SEALED;
+    /// The first version whose manifests and parts are sealed. A table in which all designs have the whole grid is still
+    /// written so.
+    pub(super) const SEALED: u32 = 3;
 
     /// The version that says all of these settings: the smallest, so that tables of earlier programs can be completed.
     fn version(settings: &Settings) -> u32 {
-        if settings.at_one.is_empty() { SEALED } else { SCHEMA }
+        if settings.at_one.is_empty() { Manifest::SEALED } else { Manifest::SCHEMA }
     }
 
     /// The manifest of a table of a problem with these settings.

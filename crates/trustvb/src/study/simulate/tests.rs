@@ -231,11 +231,10 @@ fn correlated_components_are_as_far_apart_as_asked() {
         correlation: vec![0.6, 0.2, 0.0],
         ..gmm(5)
     };
-    let drawn = settings.check().unwrap();
-    let Simulation::Gmm(drawn) = &drawn else { panic!("{drawn:?}") };
-    assert_eq!(drawn.covariances[1][2][0], 0.2);
+    let truth = settings.check().unwrap().truth().quantities;
+    assert_eq!(truth["sigma"][1][2][0], 0.2);
     for k in 1..3 {
-        let to_first = &drawn.centres[k];
+        let to_first: Vec<f64> = serde_json::from_value(truth["mu"][k].clone()).unwrap();
         // (1 − ρ) Σ^-1 = I − ρ 11ᵀ/(1 + (p − 1)ρ).
         let (sum, squares) =
             (to_first.iter().sum::<f64>(), to_first.iter().map(|x| x * x).sum::<f64>());

@@ -5,8 +5,10 @@
     cargo run --release -p trustvb --example bench_groups -- write count 20 DIR
     python scripts/groups_rivals.py count DIR
 
+(`find-once` and `count-once` write the designs that were looked at once.)
+
 `find` prints the mean adjusted Rand index where the number of groups is known, `count` how often the right number of 1 to 6
-is chosen by BIC. Needs scikit-learn (ten starts); mclust, with its own starts, is asked where `Rscript -e 'library(mclust)'`
+is chosen by BIC. Needs scikit-learn (ten starts; three where numbers are compared); mclust, with its own starts, is asked where `Rscript -e 'library(mclust)'`
 works.
 """
 
@@ -41,18 +43,18 @@ def has_mclust():
     return found.returncode == 0
 
 
-def fitted(rows, k, shape):
+def fitted(rows, k, shape, starts):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return GaussianMixture(k, covariance_type=shape, n_init=10, random_state=1).fit(rows)
+        return GaussianMixture(k, covariance_type=shape, n_init=starts, random_state=1).fit(rows)
 
 
 def index(rows, truth, k, shape):
-    return adjusted_rand_score(truth, fitted(rows, k, shape).predict(rows))
+    return adjusted_rand_score(truth, fitted(rows, k, shape, 10).predict(rows))
 
 
 def number(rows, shapes):
-    fits = [(fitted(rows, k, shape).bic(rows), k) for k in range(1, 7) for shape in shapes]
+    fits = [(fitted(rows, k, shape, 3).bic(rows), k) for k in range(1, 7) for shape in shapes]
     return min(fits)[1]
 
 

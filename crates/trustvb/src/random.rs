@@ -26,6 +26,8 @@ pub enum Purpose {
     Subset = 8,
     /// Orders of the values that resamples are given for cells that few units show; number = place of the parameter.
     Boundary = 9,
+    /// Resamples of log densities, which compare models; number = 0.
+    Agreement = 11,
 }
 
 /// The stream of (seed, purpose, number).

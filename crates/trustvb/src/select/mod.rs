@@ -12,9 +12,11 @@
 //! before anything is known. Where bounds compare, the choice is by the evidence: in many columns BIC prefers too few
 //! components, and without tails more components than groups describe a heavy tail. A fit is the one that `fit` makes.
 
+mod agreement;
 mod criterion;
 mod words;
 
+pub use agreement::Agreement;
 pub use criterion::Criterion;
 
 use crate::fit::{self, Fit, FitOptions, Progress, Start};
@@ -22,6 +24,7 @@ use crate::model::{Heap, Model, ModelData, ModelError, ModelSpec, Tails, Weighte
 use crate::special::gamma::ln_gamma;
 use crate::table::STARTS;
 use crate::weights::UnitWeights;
+use agreement::Densities;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -88,6 +91,8 @@ pub struct Candidate {
     pub heaps: Vec<Heap>,
     /// The columns that look like codes and are taken for numbers.
     pub coded: Vec<(String, usize)>,
+    /// Log density of each unit at the posterior means; empty where it cannot be had.
+    densities: Vec<f64>,
 }
 
 impl Candidate {
@@ -222,7 +227,14 @@ impl<'a> SelectRequest<'a> {
                 false => Criterion::Bound,
             }
         });
-        Selection::new(candidates, criterion, n)
+        let mut found = Selection::new(candidates, criterion, n)?;
+        let densities = Densities {
+            of: found.candidates.iter().map(|c| &c.densities[..]).collect(),
+            repeats: self.weights.as_ref().map(|weights| weights.repeats()),
+            each: self.weights.as_ref().map(|weights| weights.each()),
+        };
+        found.agreement = Agreement::new(&found.candidates, criterion, &densities, self.seed);
+        Ok(found)
     }
 
     /// All numbers of components of one shape.
@@ -289,11 +301,13 @@ impl<'a> SelectRequest<'a> {
             tails: None,
             heaps: Vec::new(),
             coded: coded(model),
+            densities: Vec::new(),
             fit: None,
         };
         if let Some(fit) = &fit {
             candidate.bound = fit.outcome.bound + ln_gamma(k as f64 + 1.0);
             if let Some(densities) = spec.ln_densities(self.data, &fit.posterior) {
+                candidate.densities.clone_from(&densities);
                 candidate.ln_likelihood = self.total(densities);
             }
             let n = self.n_units() as f64;
@@ -332,6 +346,8 @@ pub struct Selection {
     pub criterion: Criterion,
     /// Number of units.
     pub n_units: usize,
+    /// How often resamples agree on the number of components.
+    pub agreement: Agreement,
     chosen: usize,
     next: Option<usize>,
 }
@@ -348,7 +364,8 @@ impl Selection {
             let why = why.unwrap_or_else(|| "the data allow no likelihood".to_owned());
             return Err(SelectError::Nothing(why));
         };
-        Ok(Selection { candidates, criterion, n_units, chosen, next: order.get(1).copied() })
+        let (next, agreement) = (order.get(1).copied(), Agreement::default());
+        Ok(Selection { candidates, criterion, n_units, agreement, chosen, next })
     }
 
     /// The recommended one.

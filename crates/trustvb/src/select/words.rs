@@ -69,6 +69,11 @@ impl Selection {
             "chosen": self.chosen().to_json(),
             "next": self.next().map(Candidate::to_json),
             "margin": self.margin(),
+            "agreement": self.agreement.shares.iter().map(|(at, share)| json!({
+                "components": self.candidates[*at].n_components,
+                "covariance": self.candidates[*at].shape,
+                "share": share,
+            })).collect::<Vec<_>>(),
             "words": self.in_words(),
             "options": self.chosen().options(),
             "chosen_by": chosen_by,
@@ -86,6 +91,14 @@ fn sentence(flag: &Flag) -> String {
     format!("{first}{} ({}).", letters.as_str(), flag.name())
 }
 
+/// `93%`; never 100% where one resample said otherwise.
+fn percent(share: f64) -> String {
+    match (100.0 * share).round() {
+        x if x >= 100.0 && share < 1.0 => "over 99%".to_owned(),
+        x => format!("{x}%"),
+    }
+}
+
 /// What a difference is worth (Kass & Raftery 1995), on the scale of twice a log likelihood.
 fn worth(margin: f64) -> &'static str {
     match margin {
@@ -97,6 +110,40 @@ fn worth(margin: f64) -> &'static str {
 }
 
 impl Selection {
+    /// How clear the choice is, by resamples.
+    fn agreement_in_words(&self) -> Option<String> {
+        let best = self.chosen();
+        let of = |at: usize| &self.candidates[at];
+        let several = self.candidates.iter().any(|c| c.n_components != best.n_components);
+        let is_chosen = |at: usize| match several {
+            true => of(at).n_components == best.n_components,
+            false => of(at).shape == best.shape,
+        };
+        let name = |at: usize| match (several, of(at).shape) {
+            (false, Some(shape)) => format!("{shape} covariances"),
+            _ => best.spec.kind().called.count(of(at).n_components),
+        };
+        let shares = &self.agreement.shares;
+        let (chosen, share) = *shares.iter().find(|(at, _)| is_chosen(*at))?;
+        let clear = match share {
+            x if x >= 0.95 => "The choice is clear",
+            x if x >= 0.8 => "The choice is fairly clear",
+            _ => "The choice is not clear",
+        };
+        let others = shares.iter().filter(|(at, share)| !is_chosen(*at) && *share >= 0.01);
+        let others: Vec<String> = others
+            .map(|(at, share)| match several {
+                true => format!("{} in {}", of(*at).n_components, percent(*share)),
+                false => format!("{} in {}", name(*at), percent(*share)),
+            })
+            .collect();
+        let rest = match others.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", others.join(", ")),
+        };
+        Some(format!("{clear}: {} in {} of resamples{rest}.", name(chosen), percent(share)))
+    }
+
     /// The recommendation, a sentence or more, each with its own point.
     pub fn in_words(&self) -> Vec<String> {
         let (best, title) = (self.chosen(), self.criterion.title());
@@ -109,15 +156,21 @@ impl Selection {
                 // A bound is a log evidence; the words are for twice that.
                 let shown = if self.criterion.is_cost() { margin } else { 0.5 * margin };
                 // The height of a density on a heap of equal values is rounding's, and no evidence of groups.
-                let worth = match best.heaps.is_empty() {
-                    true => worth(margin),
-                    false => "which is no evidence, because a component collapsed on equal values",
+                let worth = match (best.heaps.is_empty(), self.agreement.shares.is_empty()) {
+                    (false, _) => {
+                        ", which is no evidence, because a component collapsed on equal values"
+                            .to_owned()
+                    }
+                    // How often resamples agree says it better.
+                    (true, false) => String::new(),
+                    (true, true) => format!(": {}", worth(margin)),
                 };
                 said.push(format!(
-                    "Recommended: {}. Its {title} is the {extreme}, {shown:.1} better than the next ({}): {worth}.",
+                    "Recommended: {}. Its {title} is the {extreme}, {shown:.1} better than the next ({}){worth}.",
                     best.in_words(),
                     next.in_words(),
                 ));
+                said.extend(self.agreement_in_words());
             }
         }
         if let Some(tails) = best.tails.filter(|_| self.criterion == Criterion::Evidence) {
@@ -134,8 +187,13 @@ impl Selection {
             };
             let why = match other {
                 Criterion::Icl => " (it asks for components that can be told apart)",
-                Criterion::Bound if self.criterion == Criterion::Evidence => {
+                Criterion::Bound
+                    if self.criterion == Criterion::Evidence && best.tails.is_some() =>
+                {
                     " (it knows no heavy tails)"
+                }
+                Criterion::Bound if self.criterion == Criterion::Evidence => {
+                    " (its prior has centres anywhere)"
                 }
                 Criterion::Bound if self.candidates[at].n_free < best.n_free => {
                     " (VB's bound prefers simpler models)"

@@ -75,7 +75,7 @@ impl Mixture {
 /// Starts beside those that are asked for, because classes have many optima: at least so many, at most so many, and
 /// between them as many as make this number with units times the length of the state, which is what a sweep costs.
 const MORE_STARTS: [usize; 2] = [30, 200];
-const STARTS_WORK: usize = 8_000_000;
+const STARTS_WORK: usize = 12_000_000;
 
 impl Mixture {
     fn centres(

@@ -214,8 +214,8 @@ fn misfit_in_words(misfits: &[Misfit]) -> String {
     let known = advice.into_iter().filter(|(shapes, _)| any(shapes)).map(|(_, what)| what);
     let advice: Vec<&str> = known.chain(["fit more components"]).collect();
     format!(
-        "the model plainly does not fit {}: weights, means and intervals are those of what was fitted, which need not be \
-         groups that are there; {}",
+        "the model plainly does not fit {}: weights and means are those of the components that were fitted, which \
+         need not be real groups; {}",
         each.join(", "),
         advice.join(", or ")
     )

@@ -18,7 +18,8 @@ fn text() -> String {
     let mut text = String::from("a,b,c,d,e,f,colour,accidents,ill\n");
     for i in 0..240 {
         let second = i % 3 == 2;
-        let answer = |j: usize| if second == ((i * 7 + j * 5) % 11 == 0) { "yes" } else { "no" };
+        let answer =
+            |j: usize| if second == (i * 7 + j * 5).is_multiple_of(11) { "yes" } else { "no" };
         let items: Vec<&str> = (0..6).map(answer).collect();
         let colour = if second || i % 5 > 1 { "blue" } else { "red" };
         let accidents = if second { usize::from(i == 59) } else { i % 4 };

@@ -413,3 +413,15 @@ def test_a_component_on_a_heap_is_a_flag():
     assert list(model.flags_) == ["heap"] and "the value 0 in `x1`" in model.flags_["heap"]
     with pytest.warns(trustvb.CalibrationWarning, match="heap"):
         model.intervals("pi[1]", method="vb")
+
+
+def test_a_column_that_the_model_does_not_fit_is_a_flag():
+    rng = np.random.default_rng(1)
+    rows = np.column_stack([rng.normal(size=400), rng.lognormal(size=400)])
+    model = trustvb.GaussianMixture(1, random_state=1).fit(rows)
+    assert list(model.flags_) == ["misfit"]
+    assert "`x2` in component 1 (a long tail above)" in model.flags_["misfit"]
+    with pytest.warns(trustvb.CalibrationWarning, match="take the logarithm"):
+        model.intervals("mu[1,x1]", bootstraps=200)
+    rows[:, 1] = np.log(rows[:, 1])
+    assert trustvb.GaussianMixture(1, random_state=1).fit(rows).flags_ == {}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import trustvb
-from conftest import read_exactly
+from conftest import ROOT, read_exactly
 from trustvb import _native
 
 ASKED = ["pi[1]", "mu[1,x1] - mu[2,x1]", "cor[1,1,2]", "logit(pi[1])"]
@@ -178,6 +178,30 @@ def test_verdicts_are_the_commands(overlap, overlap_path, json_of, bootstraps, c
     assert list(ours.verdict) == verdicts
     # The only weight is a point, which nothing misses: that says nothing.
     assert (verdicts[0] == "VB was not checked") == (components == 1)
+
+
+SHARED = ROOT / "r" / "trustvb" / "inst" / "extdata"
+QUESTIONS = json.loads((SHARED / "doors.json").read_text())
+
+
+@pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")
+@pytest.mark.parametrize("bootstraps", QUESTIONS["bootstraps"])
+@pytest.mark.parametrize("case", QUESTIONS["cases"])
+def test_rows_verdicts_and_flags_of_the_shared_questions(case, bootstraps, json_of):
+    path, levels, asked = SHARED / case["data"], QUESTIONS["levels"], case["asked"]
+    options = ["-k", str(case["components"]), "-B", str(bootstraps), "--method", "recommended,vb"]
+    options += ["--level", ",".join(map(str, levels))]
+    options += ["--formula", case["formula"]] if case["formula"] else []
+    theirs = json_of("calibrate", path, *asked, *options)["intervals"]
+    data = read_exactly(path)
+    if case["formula"]:
+        model = trustvb.MixtureRegression(case["components"]).fit(case["formula"], data)
+    else:
+        model = trustvb.GaussianMixture(case["components"]).fit(data)
+    table = {"level": levels, "bootstraps": bootstraps}
+    same(model.intervals(asked, method=["recommended", "vb"], **table), theirs)
+    ours = model.intervals(asked, **table)
+    assert list(ours.verdict) == [a["verdict"] for a in theirs if a["method"] == "vb"]
 
 
 @pytest.mark.filterwarnings("ignore::trustvb.CalibrationWarning")

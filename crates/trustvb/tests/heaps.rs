@@ -56,7 +56,9 @@ fn data_without_heaps_have_no_such_flag() {
     for (data, k) in [(Dataset::faithful(), 2), (Dataset::faithful(), 4), (skewed(400, 0, 2), 3)] {
         let problem = GaussianMixture::new(k).bind(data).unwrap();
         let fit = problem.fit().run().unwrap();
-        assert_eq!(Flag::of_fit(problem.model().as_ref(), &fit.posterior), []);
+        let flags = Flag::of_fit(problem.model().as_ref(), &fit.posterior);
+        // The skewed column does not fit.
+        assert!(flags.iter().all(|flag| flag.name() == "misfit"), "{flags:?}");
     }
 }
 

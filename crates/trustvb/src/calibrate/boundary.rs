@@ -299,7 +299,7 @@ pub(super) fn tell(question: &Question<'_>, answers: &mut [Answer]) {
     for answer in answers {
         answer.flags.retain(|flag| !matches!(flag, Flag::AtOmegaOne | Flag::AboveOmegaOne { .. }));
         if answer.method == Method::Vb && answer.coverage.is_some_and(|c| c >= answer.level) {
-            (answer.coverage, answer.coverage_se) = (None, None);
+            (answer.coverage, answer.coverage_se, answer.own) = (None, None, None);
         }
         answer.flags.push(rule.flag(answer.method, called));
     }

@@ -1,6 +1,8 @@
 //! What to know before trusting an interval, as a name for programs and a sentence for people.
 
-use super::{Answer, Choice, CoverageCurve, Evidence, FromCounts, Method, Question};
+use super::{
+    Answer, Choice, CoverageCurve, Evidence, FromCounts, Method, Misfit, Question, misfits,
+};
 use crate::fit::{StatusCode, is_emptied};
 use crate::model::{Heap, Model, Noun, coded, heaps};
 use crate::posterior::{Block, Family, Posterior, Sharing};
@@ -130,6 +132,11 @@ pub enum Flag {
         /// Their names, with how many different values each has.
         columns: Vec<(String, usize)>,
     },
+    /// Columns that are plainly not as the model has them.
+    Misfit {
+        /// Each of them, with its component.
+        misfits: Vec<Misfit>,
+    },
     /// Every resample has the same estimate, so that resampling says nothing.
     IdenticalEstimates,
     /// Derivatives were used to cut the Monte-Carlo error of the resamples.
@@ -161,13 +168,20 @@ impl Flag {
     /// What a fit of all units shows by itself, for whatever is asked of it.
     pub fn of_fit(model: &dyn Model, posterior: &Posterior) -> Vec<Flag> {
         let (heaps, columns) = (heaps(model, posterior), coded(model));
+        let told = |misfit: &Misfit| {
+            columns.iter().any(|(name, _)| *name == misfit.column)
+                || heaps.iter().any(|heap| heap.column == misfit.column)
+        };
+        let mut misfits = misfits(model, posterior);
+        misfits.retain(|misfit| !told(misfit));
+        let misfit = (!misfits.is_empty()).then_some(Flag::Misfit { misfits });
         let heap = (!heaps.is_empty()).then_some(Flag::Heap { heaps });
         let codes = (!columns.is_empty()).then_some(Flag::Codes { columns });
-        heap.into_iter().chain(codes).collect()
+        heap.into_iter().chain(codes).chain(misfit).collect()
     }
 
     /// All names. New ones are added at the end: their places are bits in the parts of studies.
-    pub const NAMES: [&str; 27] = [
+    pub const NAMES: [&str; 28] = [
         "at-omega-1",
         "at-grid-edge",
         "never-reaches-level",
@@ -195,6 +209,7 @@ impl Flag {
         "codes",
         "boundary",
         "undefined-in-resamples",
+        "misfit",
     ];
 
     /// Names of those that only tell, and are no reason for distrust.
@@ -228,6 +243,7 @@ impl Flag {
             Flag::OtherOptimum { .. } => "other-optimum",
             Flag::Heap { .. } => "heap",
             Flag::Codes { .. } => "codes",
+            Flag::Misfit { .. } => "misfit",
             Flag::Boundary { .. } => "boundary",
             Flag::UndefinedInResamples { .. } => "undefined-in-resamples",
         }

@@ -1,6 +1,6 @@
 //! What flags say to people, and what to do about them.
 
-use super::{Flag, FromCounts};
+use super::{Flag, FromCounts, Misfit, Shape};
 use crate::defaults;
 use crate::model::{Heap, Noun};
 use crate::remedy::{Advise, Remedy, in_command};
@@ -126,6 +126,7 @@ impl Flag {
                     each.join(", ")
                 )
             }
+            Flag::Misfit { misfits } => misfit_in_words(misfits),
             Flag::Boundary { rare, units, is_share, called, limits } => format!(
                 "{} rests on {rare:.1} {} {units:.0} {}, and resamples cannot show what the data do not: {}",
                 if *limits == FromCounts::Part { "part of it" } else { "it" },
@@ -188,6 +189,36 @@ fn percent(share: f64) -> String {
 
 fn rows_in_words(rows: usize) -> String {
     Noun { one: "row", many: "rows" }.count(rows)
+}
+
+/// Misfits that are named; more would be a list that nobody reads.
+const NAMED: usize = 4;
+
+/// The worst of them, and what may describe them better.
+fn misfit_in_words(misfits: &[Misfit]) -> String {
+    let mut worst: Vec<&Misfit> = misfits.iter().collect();
+    worst.sort_by(|a, b| b.size.total_cmp(&a.size));
+    let mut each: Vec<String> = worst.iter().take(NAMED).map(ToString::to_string).collect();
+    if worst.len() > NAMED {
+        each.push(format!("and {} more", worst.len() - NAMED));
+    }
+    let any = |shapes: &[Shape]| misfits.iter().any(|misfit| shapes.contains(&misfit.shape));
+    let advice = [
+        (
+            &[Shape::LongAbove, Shape::LongBelow][..],
+            "take the logarithm of a column with a long tail",
+        ),
+        (&[Shape::HeavyTails], "look at the rows that lie far out"),
+        (&[Shape::MoreVaried, Shape::LessVaried], "make categories of ranges of a count"),
+    ];
+    let known = advice.into_iter().filter(|(shapes, _)| any(shapes)).map(|(_, what)| what);
+    let advice: Vec<&str> = known.chain(["fit more components"]).collect();
+    format!(
+        "the model plainly does not fit {}: weights and means are those of the components that were fitted, which \
+         need not be real groups; {}",
+        each.join(", "),
+        advice.join(", or ")
+    )
 }
 
 /// What coefficients are called.

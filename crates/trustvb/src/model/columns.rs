@@ -93,9 +93,15 @@ pub fn coded(model: &dyn Model) -> Vec<(String, usize)> {
 }
 
 /// The columns that are Gaussian in a model, with their values; NaN where a cell is missing.
-fn numbers(model: &dyn Model) -> impl Iterator<Item = (String, Vec<f64>)> {
+pub(crate) fn numbers(model: &dyn Model) -> impl Iterator<Item = (String, Vec<f64>)> {
     let names = model.layout().coordinates.iter().enumerate();
     names.filter_map(|(j, name)| Some((name.clone(), model.numbers(j)?)))
+}
+
+/// The columns that are Poisson in a model, with their values; NaN where a cell is missing.
+pub(crate) fn counts(model: &dyn Model) -> impl Iterator<Item = (String, Vec<f64>)> {
+    let names = model.layout().coordinates.iter().enumerate();
+    names.filter_map(|(j, name)| Some((name.clone(), model.counts(j)?)))
 }
 
 /// Brings values that a model holds on another scale back to the data's units, in which whole numbers are whole again.

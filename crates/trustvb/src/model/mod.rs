@@ -26,6 +26,7 @@ pub use bmlr::{
 };
 pub use bmlr::{bmlr_ln_density, bmlr_ln_rho};
 pub use columns::{Heap, coded, heaps};
+pub(crate) use columns::{counts, numbers};
 pub use data::{ModelData, VariableInWords};
 pub use gmm::{
     Covariance, GaussianMixture, Gmm, GmmPrior, GmmSimulation, GmmSimulationSettings, ShapedGmm,
@@ -192,9 +193,19 @@ pub trait Model: Send + Sync {
     fn numbers(&self, _coordinate: usize) -> Option<Vec<f64>> {
         None
     }
+    /// The values of a coordinate that is a column of counts, Poisson in every component, as [`Model::numbers`] has those
+    /// of Gaussian ones.
+    fn counts(&self, _coordinate: usize) -> Option<Vec<f64>> {
+        None
+    }
     /// How many exchangeable units each of its own stands for, where a user has given them weights: a resample draws from
     /// so many, and `None` as weights means these. Leave the default: no model knows of it but the one around it.
     fn repeats(&self) -> Option<&[f64]> {
+        None
+    }
+    /// What each of these counts in a fit, where a user has said so: 1 on average. As [`Model::repeats`], only the model
+    /// around it knows.
+    fn each(&self) -> Option<&[f64]> {
         None
     }
     /// The units' features, in which log densities are linear, for derivatives of a sweep. A model without them has its

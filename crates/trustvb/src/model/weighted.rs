@@ -91,8 +91,14 @@ impl Model for Weighted {
     fn numbers(&self, coordinate: usize) -> Option<Vec<f64>> {
         self.inner.numbers(coordinate)
     }
+    fn counts(&self, coordinate: usize) -> Option<Vec<f64>> {
+        self.inner.counts(coordinate)
+    }
     fn repeats(&self) -> Option<&[f64]> {
         Some(self.weights.repeats())
+    }
+    fn each(&self) -> Option<&[f64]> {
+        Some(self.weights.each())
     }
     fn units(&self) -> Option<Units<'_>> {
         Some(self.inner.units()?.counting(self.weights.each()))

@@ -96,6 +96,37 @@ test_that("the verdict is the command's, however few the bootstraps are", {
   expect_identical(one$verdict[one$method == "vb" & one$label == "pi[1]"], "VB was not checked")
 })
 
+test_that("rows, verdicts and flags of the shared questions are the command's", {
+  questions <- jsonlite::fromJSON(extdata("doors.json"), simplifyVector = FALSE)
+  levels <- unlist(questions$levels)
+  for (case in questions$cases) for (bootstraps in unlist(questions$bootstraps)) {
+    data <- read_exactly(case$data)
+    asked <- unlist(case$asked)
+    options <- c("-k", case$components, "-B", bootstraps, "--method", "recommended,vb", "--level",
+                 paste(levels, collapse = ","))
+    if (is.null(case$formula)) {
+      fit <- suppressWarnings(tvb_mix(~ ., data, k = case$components, bootstraps = bootstraps))
+    } else {
+      options <- c(options, "--formula", case$formula)
+      fit <- suppressWarnings(tvb_reg(stats::as.formula(case$formula), data, k = case$components, bootstraps = bootstraps))
+    }
+    theirs <- command_json(extdata(case$data), asked, options)
+    ours <- suppressWarnings(tvb_intervals(fit, asked, level = levels, method = c("recommended", "vb")))
+    expect_same_bits(ours, theirs)
+    is_vb <- ours$method == "vb"
+    expect_identical(ours$verdict[is_vb], texts_of(Filter(function(one) one$method == "vb", theirs), "verdict"))
+    expect_true(all(is.na(ours$verdict[!is_vb])))
+  }
+})
+
+test_that("a column that the model does not fit is a flag and a warning", {
+  data <- data.frame(x = stats::qnorm(stats::ppoints(400)), y = stats::qlnorm(stats::ppoints(400)[c(2:400, 1)]))
+  data <- data[order(sin(seq_len(400))), ]
+  fit <- tvb_mix(~ y, data, k = 1, bootstraps = 200)
+  expect_warning(confint(fit), "`y` in component 1 (a long tail above)", fixed = TRUE)
+  expect_match(suppressWarnings(tvb_intervals(fit))$flags[1], "misfit")
+})
+
 test_that("every shape of covariance is the command's", {
   overlap <- read_exactly("overlap.csv")
   for (shape in c("tied", "diagonal", "spherical")) {

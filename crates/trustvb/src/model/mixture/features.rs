@@ -176,6 +176,16 @@ impl Features {
         Some((0..self.n).map(value).collect())
     }
 
+    /// The values of a column of counts, NaN where a cell is missing.
+    pub(super) fn counts(&self, column: usize) -> Option<Vec<f64>> {
+        let column = &self.columns[column];
+        let value = |unit| match self.is_there(unit, column) {
+            true => self.get(unit, column.first),
+            false => f64::NAN,
+        };
+        (column.kind == FeatureKind::Count).then(|| (0..self.n).map(value).collect())
+    }
+
     pub(super) fn centre_len(&self) -> usize {
         self.centre_len
     }

@@ -151,6 +151,10 @@ impl Model for Mixture {
         self.features.numbers(column)
     }
 
+    fn counts(&self, column: usize) -> Option<Vec<f64>> {
+        self.features.counts(column)
+    }
+
     fn units(&self) -> Option<Units<'_>> {
         let features = &self.features;
         Some(Units::of_first_degree(features.len(), features.length(), &features.blocks))

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_COLUMNS = ["components", "covariance", "free_parameters", "log_likelihood", "bic", "icl", "bound", "evidence"]
+_COLUMNS = [
+    "components",
+    "covariance",
+    "free_parameters",
+    "log_likelihood",
+    "bic",
+    "icl",
+    "bound",
+    "evidence",
+]
 
 
 def select(

@@ -59,7 +59,7 @@ impl Agreement {
     ) -> Agreement {
         let order = criterion.order(candidates);
         let has_densities = |at: &usize| {
-            densities.of[*at].first().is_some() && densities.of[*at].iter().all(|x| x.is_finite())
+            !densities.of[*at].is_empty() && densities.of[*at].iter().all(|x| x.is_finite())
         };
         let whole: Vec<usize> = order
             .into_iter()

@@ -14,7 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-CODES = "its second column has two values, a code rather than a measurement, and the library says so"
+CODES = (
+    "its second column has two values, a code rather than a measurement, and the library says so"
+)
 
 #: Checks that are not for us, each with the reason.
 NOT_FOR_MIXTURES = {

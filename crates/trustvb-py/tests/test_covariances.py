@@ -87,7 +87,7 @@ def test_select_works_for_other_models_and_says_what_is_wrong(rows):
         trustvb.GaussianMixture().select(rows, n_components=[0, 1])
     with pytest.raises(ValueError, match="need at least 402 rows"):
         trustvb.GaussianMixture().select(rows, n_components=[201])
-    with pytest.raises(ValueError, match="none of bic, icl and bound"):
+    with pytest.raises(ValueError, match="none of bic, icl, bound and evidence"):
         trustvb.GaussianMixture().select(rows, n_components=[1], criterion="aic")
     with pytest.raises(ValueError, match="none of 'full', 'tied'"):
         trustvb.GaussianMixture(covariance_type="round").fit(rows)

@@ -149,8 +149,8 @@ class GaussianMixture(Calibrated):
 
         >>> import trustvb
         >>> found = trustvb.GaussianMixture().select(trustvb.load_faithful(), n_components=range(1, 4))
-        >>> found.n_components
-        2
+        >>> found.n_components, found.covariance_type
+        (3, 'tied')
         """
         if covariance_type is None:
             own = self._shape()

@@ -150,10 +150,11 @@ test_that("each shape has the likelihood and the free numbers of mclust's model"
   }
 })
 
-test_that("two components are chosen for Old Faithful", {
+test_that("numbers of components and shapes are chosen for Old Faithful", {
   choice <- tvb_select(~ eruptions + waiting, faithful, k = 1:4)
-  expect_equal(choice$k, 2)
-  expect_output(print(choice), "Recommended: 2 components")
+  expect_equal(c(choice$k, choice$covariance, choice$criterion), c("3", "tied", "evidence"))
+  expect_output(print(choice), "Recommended: 3 components, tied covariances")
+  expect_equal(tvb_select(~ eruptions + waiting, faithful, k = 1:4, covariance = "full")$k, 2)
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_invisible(plot(choice))

@@ -63,7 +63,8 @@ class Mixture:
         self.m0 = x.mean(axis=0)
         self.ties = ties_of(p, settings)
         if shape == "tied":
-            self.ties = [(*self.ties[0][:2], 1.0)]
+            nu = float(settings.get("nu0", p + 60))
+            self.ties = [(nu, nu, 1.0)]
         self.g = p + 2
         self.h = np.atleast_2d(np.cov(x.T)) / (self.g * k ** (2 / p))
         # Precisions: one for each component, or one for all.

@@ -320,6 +320,17 @@ fn what_the_search_cannot_fit_is_searched_whole() {
     assert_eq!(starts_seen(&columns), 30);
 }
 
+/// Moves and flips are tried on what starts have found: they are no further starts, and take none away.
+#[test]
+fn starts_are_counted_once_each() {
+    let found = raced(&gmm(&Dataset::faithful(), 2), 1).search;
+    assert_eq!((found.found_by, found.tried), (22, 22));
+    for (set, k) in [(3, 2), (4, 3), (5, 4)] {
+        let found = raced(&gmm(&Mixture::new(set, 500, 2, 3, 1.5).dataset(), k), 1).search;
+        assert!((1..=found.tried).contains(&found.found_by), "{found:?}");
+    }
+}
+
 #[test]
 fn the_limit_of_sweeps_is_kept() {
     let data = Mixture::new(17, 400, 2, 3, 1.0).dataset();

@@ -113,8 +113,9 @@ fn a_killed_task_is_reported_and_made_again() {
     let scratch = Scratch::new();
     let folder = scratch.path("");
     scratch.ok(&["simulate", "gmm", "--n", "30000", "--separation", "2.5", "-o", "data.csv"]);
-    // Six parts in each design.
-    const SIZE: [&str; 5] = ["data.csv", "--grid", "60", "-B", "100"];
+    // Six parts in each design, all with the whole grid, so that a task is at work for a while.
+    const SIZE: [&str; 7] =
+        ["data.csv", "--grid", "60", "-B", "100", "--method", "recommended,vb,tvb,gpc"];
     scratch.ok(&[&["table", "build", "-o", "one.tvb"], &SIZE[..]].concat());
 
     let mut slurm = Slurm::start();

@@ -187,8 +187,10 @@ fn heat<'a>(
     let best = runners.next().ok_or(failure)?;
     let mut lead = Lead { best, track, rivals: Vec::new() };
     runners.chain(given_up).for_each(|runner| lead.meets(runner, same));
-    if !agree {
+    // Starts that agree may all have missed what a move finds.
+    if !agree || patient && field.is_asked_for {
         let moved = match (field.is_asked_for, patient) {
+            _ if agree => 1,
             (true, true) => MOVED_QUICK,
             (true, false) => MOVED,
             (false, _) => MOVED_SIMPLER,

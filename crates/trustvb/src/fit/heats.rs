@@ -1,7 +1,7 @@
 //! Starts that race in heats, and what leads at the end: beside the best run those that end nearly as high.
 //!
 //! All starts make a few sweeps, then half of them a few more, and so on; where sweeps are quick all run until they settle,
-//! because those that end highest are often behind on the way. Simpler models of the same units are searched too: where one
+//! because those that end highest are often behind on the way. Where several end at the same best bound, that is the end of it. Simpler models of the same units are searched too: where one
 //! of them has a higher bound, its groups are gone over to.
 
 use super::race::{CHECKPOINTS, SAME_BOUND, THOROUGH, flip, improve};
@@ -171,11 +171,11 @@ fn heat<'a>(
         let at_the_best = runners.iter().take_while(|runner| track.merit(runner) > best - same);
         let settled = at_the_best.take_while(|runner| runner.is_settled());
         agree = settled.map(|runner| runner.met).sum::<usize>() >= AGREEMENT;
-        if patient {
-            continue;
-        }
         if agree {
             break;
+        }
+        if patient {
+            continue;
         }
         let (go_on, behind): (Vec<Runner>, Vec<Runner>) =
             runners.into_iter().partition(|runner| is_in_reach(&track, runner, best));
@@ -190,6 +190,7 @@ fn heat<'a>(
     // Starts that agree may all have missed what a move finds.
     if !agree || patient && field.is_asked_for {
         let moved = match (field.is_asked_for, patient) {
+            _ if agree => 1,
             (true, true) => MOVED_QUICK,
             (true, false) => MOVED,
             (false, _) => MOVED_SIMPLER,
